@@ -17,6 +17,7 @@ import type {
 import type { FrozenSets } from './frozenSets.ts';
 import { isEmpty, KINDS, type Lockfile, lockfileOf, lockfilesIn } from './lockfiles.ts';
 import { type Placed, placedBy } from './placedDependencies.ts';
+import { unlockedIn } from './unlocked.ts';
 import { writableVerifier } from './verifierFiles.ts';
 
 /** What rooms are made of. */
@@ -104,7 +105,7 @@ async function furnish(parts: RoomParts, asked: RoomRequest, folder: string): Pr
 /** What the check is run with, or what is missing of it. */
 async function dependenciesFor(
   parts: RoomParts,
-  { with: { dependencies, cwd } }: Check,
+  { with: { argv, dependencies, cwd } }: Check,
   workspace: string,
 ): Promise<Placed | Lack> {
   const folder = typeof cwd === 'string' ? cwd.replace(/^(?:\.\/)+|\/+$/g, '').replace(/^\.$/, '') : '';
@@ -113,6 +114,12 @@ async function dependenciesFor(
         (kind) => lockfileOf(workspace, { kind, folder }) ?? lockfileOf(workspace, { kind }) ?? kind,
       )
     : lockfilesIn(workspace, folder);
+  if (!Array.isArray(dependencies)) {
+    const kinds = wanted.flatMap((lockfile) => (typeof lockfile === 'string' ? [] : lockfile.kind));
+    const words = Array.isArray(argv) ? argv.filter((word) => typeof word === 'string') : [];
+    const unlocked = unlockedIn({ folder: join(workspace, folder), words, kinds });
+    if (unlocked !== null) return { code: 'deps_unknown', ...unlocked };
+  }
   const placed: Placed[] = [];
   for (const lockfile of wanted) {
     if (typeof lockfile === 'string') return missing(lockfile);

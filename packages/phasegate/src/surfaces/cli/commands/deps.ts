@@ -48,7 +48,7 @@ async function list({ open, out }: Invocation): Promise<ExitCode> {
   const isWhole = sets.every(({ state }) => state === 'frozen' || state === 'empty');
   await out.result({ dependencies: sets.map(encoded), verified: isWhole }, () =>
     sets.length === 0
-      ? 'no lockfile was found: nothing has to be frozen'
+      ? NO_LOCKFILE
       : [
           table(sets.map((set) => [set.lockfile, set.kind, set.state, toldOf(set)])),
           ...(isWhole ? [] : [`next: ${out.paint.cyan('phasegate deps freeze')}`]),
@@ -56,6 +56,9 @@ async function list({ open, out }: Invocation): Promise<ExitCode> {
   );
   return isWhole ? 0 : 1;
 }
+
+const NO_LOCKFILE =
+  'no lockfile was found, so nothing can be frozen; none is needed where the tests need no packages';
 
 const TOLD: Readonly<Record<Exclude<DependencySet['state'], 'frozen'>, string>> = {
   stale: 'the lockfile changed since it was frozen (`deps_stale`)',
@@ -83,7 +86,8 @@ async function freeze(invocation: Invocation): Promise<ExitCode> {
     throw usageError('`--yes` is missing: there is no terminal to ask on');
   const human = await unlockHuman(invocation);
   const { dependencies } = await invocation.open();
-  const open = (await dependencies.list()).filter(({ state }) => state !== 'frozen' && state !== 'empty');
+  const sets = await dependencies.list();
+  const open = sets.filter(({ state }) => state !== 'frozen' && state !== 'empty');
   const scripts = args.texts('allow-scripts');
   const frozen: FrozenSet[] = [];
   for (const { kind, lockfile, hash, wantsScripts } of open) {
@@ -102,10 +106,15 @@ async function freeze(invocation: Invocation): Promise<ExitCode> {
   }
   await out.result({ frozen: frozen.map(encodedSet) }, () =>
     frozen.length === 0
-      ? 'nothing was frozen: everything is, or nothing was wanted'
+      ? whyNothing(sets, open)
       : frozen
           .map(({ lockfile, files, content }) => `${lockfile}: ${files} files, ${content.slice(0, 12)}`)
           .join('\n'),
   );
   return open.length === frozen.length ? 0 : 1;
+}
+
+function whyNothing(sets: readonly DependencySet[], open: readonly DependencySet[]): string {
+  if (sets.length === 0) return NO_LOCKFILE;
+  return open.length === 0 ? 'everything is frozen already' : 'nothing was frozen, as you wished';
 }
