@@ -89,6 +89,12 @@ describe('a range is judged by content:', () => {
 
     expect([code, stdout]).toEqual([0, '0 files in 0 commits of work..work: nothing is changed\n']);
   });
+
+  test('a range whose ends are the wrong way round says so', async () => {
+    const { stdout } = await phasegate(honest, ['verify-range', 'work..main']);
+
+    expect(stdout).toMatch(/nothing is changed; the second commit is the older one: `BASE\.\.HEAD`\n$/);
+  });
 });
 
 describe('tricks that leave the content of a phase behind are outside:', () => {

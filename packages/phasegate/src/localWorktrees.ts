@@ -152,10 +152,15 @@ function gitIn(cwd: string, env: Env): Git {
   };
 }
 
+const FIRST_COMMIT = 'git add --all && git commit --message "first commit"';
+
 async function requireRepository(git: Git, main: string): Promise<void> {
   const bare = await git(['rev-parse', '--is-bare-repository']);
   if (bare.code !== 0)
-    throw failed(`\`${main}\` is not a git repository, so no worktree can be made of it`, 'git init');
+    throw failed(
+      `\`${main}\` is not a git repository, so no worktree can be made of it`,
+      `git init && ${FIRST_COMMIT}`,
+    );
   if (bare.out.trim() === 'true')
     throw failed(`\`${main}\` is a bare repository: it has no files to work on`, 'clone it first');
   const top = (await git(['rev-parse', '--show-toplevel'])).out.trim();
@@ -183,7 +188,7 @@ async function requireNoPrograms(git: Git): Promise<void> {
 
 async function requireCommit(git: Git): Promise<void> {
   if ((await git(['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'])).code === 0) return;
-  throw failed('the repository has no commit yet, so there is nothing to work from', 'git commit');
+  throw failed('the repository has no commit yet, so there is nothing to work from', FIRST_COMMIT);
 }
 
 /** The worktree is of what is committed: what is only staged would be left behind unsaid. */

@@ -100,7 +100,7 @@ export async function runOrder(
     case 'printed_too_much':
       return answered(`printed more than ${order.maxOutputBytes} bytes and was killed`);
     case 'not_started':
-      return answered(whyNotStarted(how.code, order.argv[0]));
+      return answered(`${whyNotStarted(how.code, order.argv[0])}${await insideOnly(order.argv[0], root)}`);
     case 'killed':
       return answered(`was killed by ${how.signal}`);
     case 'exited':
@@ -123,6 +123,14 @@ function whyNotStarted(code: string, program: string): string {
     return `could not be started: there is no program \`${program}\`; a human installs it, or corrects the workflow`;
   if (code === 'EACCES') return `could not be started: \`${program}\` is not executable`;
   return `could not be started: ${reasonOf({ code })}`;
+}
+
+/** Said of a program that only the search path of the user has, such as one of a `.venv` in the project. */
+async function insideOnly(name: string, root: string): Promise<string> {
+  if (name.includes('/')) return '';
+  const { program } = await programOf(name, { cwd: root, path: process.env.PATH });
+  if (program === null) return '';
+  return '; the one in the workspace is not taken, as an agent can write there: a human runs `phasegate deps freeze`, or installs it elsewhere';
 }
 
 /** The end of the output as text a terminal may show: no escape sequences, no control characters. */

@@ -33,7 +33,9 @@ export function createHumans(
 
   async function wrongPassphrase(name: string): Promise<PhasegateError> {
     await store.note(null, record('unknown', 'credential_failed', name));
-    return new PhasegateError('credential_invalid', `the passphrase of \`${name}\` is wrong`);
+    return new PhasegateError('credential_invalid', `the passphrase of \`${name}\` is wrong`, {
+      hint: `call it again; where it is forgotten, another human gives a new one with \`phasegate humans reset ${name} --as OTHER\``,
+    });
   }
 
   /** Anyone who deletes humans, and what the chain says of them, must not become the first one. */

@@ -174,7 +174,7 @@ phases:
     instructions: |
       Write one test or more for each acceptance criterion of the plan and run them with \`${command}\`. They must fail
       because the behaviour is missing, not because of a slip in the test: import what does not exist yet inside the test,
-      or the module as a whole, as a file that cannot be loaded is no failing test. Write no implementation: you cannot
+      or the module as a whole, as a file that cannot be loaded is not a failing test. Write no implementation: you cannot
       complete this phase once the tests pass.
 
       \`tests\` lists each test with its \`name\`, its \`file\` and the \`criterion\` it is for. \`test_run_result\` holds

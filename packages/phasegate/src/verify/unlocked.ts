@@ -21,7 +21,8 @@ export function unlockedIn({ folder, words, kinds }: LockQuestion): Unlocked | n
   const isNode = kinds.includes('npm') || kinds.includes('pnpm');
   if (!isNode && namesPackages(folder)) {
     return {
-      reason: '`package.json` names packages, and no lockfile (`package-lock.json`, `pnpm-lock.yaml`) says which',
+      reason:
+        '`package.json` names packages, and no lockfile (`package-lock.json`, `pnpm-lock.yaml`) says which',
       nextStep: 'a human runs `npm install --package-lock-only`, then `phasegate deps freeze`',
     };
   }

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { cases } from '../../../../../test/tier.ts';
 import { checkInput, temporaryFolder } from '../fixtures/checkInput.ts';
 import { judgeReport } from './judgeReport.ts';
@@ -215,6 +216,18 @@ describe('the check runs the tests of a workspace', () => {
     expect(answer.passed).toBe(false);
   });
 
+  test('a runner that writes its report to a file is given one', async () => {
+    const written = [
+      process.execPath,
+      '-e',
+      `fs.writeFileSync(process.argv[1], ${JSON.stringify(XML)}); process.exit(1)`,
+    ];
+
+    expect(await run(FILES, { expect: 'red', argv: [...written, '{report}'] })).toMatchObject({
+      passed: true,
+    });
+  });
+
   test('a runner that is not there, and one that hangs', async () => {
     expect(await run(FILES, { expect: 'red', argv: ['no-such-runner'] })).toMatchObject({
       passed: false,
@@ -225,13 +238,27 @@ describe('the check runs the tests of a workspace', () => {
     ).rejects.toThrow('did not end within 0.1 seconds');
   });
 
+  test('a runner that only the workspace has is not taken, and the answer says so', async () => {
+    const workspace = await temporaryFolder();
+    await writeFile(join(workspace, 'own-runner'), '#!/bin/sh\n', { mode: 0o755 });
+    const path = process.env.PATH;
+    onTestFinished(() => void (process.env.PATH = path));
+    process.env.PATH = `${workspace}:${path}`;
+
+    expect(await tests.run(checkInput({ argv: ['own-runner'], expect: 'red' }, { workspace }))).toMatchObject(
+      {
+        passed: false,
+        reason: expect.stringContaining('the one in the workspace is not taken'),
+      },
+    );
+  });
+
   function testing(claim: string): string {
     return `import assert from 'node:assert';\nimport { test } from 'node:test';\nimport { sum } from './sum.mjs';\ntest('sums', () => assert.equal(${claim}));\n`;
   }
 
   async function run(files: Readonly<Record<string, string>>, parameters: Record<string, unknown>) {
     const workspace = await temporaryFolder();
-    const { writeFile } = await import('node:fs/promises');
     for (const [name, text] of Object.entries(files)) await writeFile(join(workspace, name), text);
     const asked = { argv: [...RUNNER, 'sum.test.mjs'], ...parameters } as Parameters<typeof checkInput>[0];
     return tests.run(checkInput(asked, { workspace }));

@@ -211,7 +211,11 @@ const NONE: Readonly<Record<Among, string>> = {
 };
 
 function none(among: Among): Error {
-  return usageError(`RUN is missing, and ${NONE[among]}`, '`phasegate runs` lists the runs there are');
+  const hint =
+    among === 'held'
+      ? '`phasegate runs` lists the runs there are, and `phasegate claim RUN` takes one that is queued'
+      : '`phasegate runs` lists the runs there are';
+  return usageError(`RUN is missing, and ${NONE[among]}`, hint);
 }
 
 const LISTED = 20;

@@ -147,7 +147,12 @@ function lacksRun(positionals: readonly string[], command: CliCommand): boolean 
 }
 
 function checkCount(positionals: readonly string[], command: CliCommand, name: string): void {
-  const usage = `usage: ${command.usage.map((line) => `\`phasegate ${line}\``).join(' or ')}`;
+  const [first, ...others] = command.usage.map((line) => `\`phasegate ${line}\``);
+  const more =
+    others.length > 1
+      ? `; \`phasegate ${name} --help\` has ${others.length} more ways`
+      : others.map((line) => ` or ${line}`).join('');
+  const usage = `usage: ${first}${more}`;
   const missing = command.positionals.slice(positionals.length).find((word) => !word.startsWith('['));
   if (missing !== undefined) throw usageError(`\`phasegate ${name}\` needs \`${missing}\``, usage);
   if (command.positionals.at(-1)?.includes('…')) return;

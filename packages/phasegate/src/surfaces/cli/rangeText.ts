@@ -7,7 +7,11 @@ export function rangeText(report: RangeReport, words: string, paint: Paint): str
   const { files, commits, from, base } = report;
   const head = `${count(files.length, 'file')} in ${count(commits, 'commit')} of ${oneLine(words)}`;
   const met = from.length === 1 && from[0] === base ? '' : `, since ${from.map(shortId).join(' and ')}`;
-  if (files.length === 0 && report.history.length === 0) return `${head}${met}: nothing is changed`;
+  if (files.length === 0 && report.history.length === 0) {
+    // The newer end stands first: an empty range that somebody may take for a judged one.
+    const turned = commits === 0 && met !== '' ? '; the second commit is the older one: `BASE..HEAD`' : '';
+    return `${head}${met}: nothing is changed${turned}`;
+  }
   return [`${head}${met}`, ...groupsOf(files).map((line) => `  ${line}`), ...outsideText(report, paint)].join(
     '\n',
   );

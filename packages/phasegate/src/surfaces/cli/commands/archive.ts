@@ -10,7 +10,8 @@ export const archive: CliCommand = {
   details:
     'Runs that ended before DATE leave the state database with their records, for one signed file: without --to in\n' +
     '`archives/` of the state directory. A sealed stub of each stays, so the audit goes on verifying. Keep the file:\n' +
-    'nothing else has what is in it. DATE is a day (from its midnight UTC) or a time with its zone.',
+    'nothing else has what is in it, and `verify-range` does not know any more what their phases ended with: judge commits,\n' +
+    'or export a bundle, before. DATE is a day (from its midnight UTC) or a time with its zone.',
   examples: [
     'phasegate archive --before 2026-01-01',
     'phasegate archive --before 2026-01-01T12:00:00Z --to /mnt/safe/runs.jsonl',
@@ -35,6 +36,11 @@ export const archive: CliCommand = {
         ? `nothing to archive: no run ended before ${before}`
         : `archived ${records} records of ${runs} ${runs === 1 ? 'run' : 'runs'} to ${file}`,
     );
+    if (archived !== null) {
+      await out.log(
+        'note: `phasegate verify-range` does not know any more what the phases of archived runs ended with',
+      );
+    }
     return 0;
   },
 };

@@ -27,6 +27,10 @@ test('anchor prints an anchor, and verify goes by it', async () => {
   const since = await shell.call(['audit', 'verify', '--since', String(anchor), '--json']);
   const forged = await shell.call(['audit', 'verify', '--since', `${anchor}x`]);
 
+  const mistaken = await shell.call(['audit', 'verify', '--since', 'anchors.txt']);
+
+  expect(mistaken).toMatchObject({ code: 2, stdout: '' });
+  expect(mistaken.stderr).toContain('`anchors.txt` is not an anchor');
   expect(since.json()).toMatchObject({ ok: true, runs: 1, findings: [] });
   expect(since.json()).not.toHaveProperty('anchor');
   expect(forged.code).toBe(1);

@@ -25,7 +25,8 @@ export const audit: CliCommand = {
     'chains end, signed by the project, and gives it to the places of --to, else to those of the config: keep it outside.\n' +
     'verify --anchor reads the anchors of a file, or of notes (`git-note`, `git-note:REF`), and checks that all chains go\n' +
     'through every one: an older database that was put back, or one rewritten with its own keys, shows. --since takes one\n' +
-    'anchor and reads only runs that changed since; an edit in an old record of another run is found without it. --archive verifies a file of `phasegate archive` too, and may be given several times. export prints one record\n' +
+    'anchor and reads only runs that changed since; an edit in an old record of another run is found without it.\n' +
+    '--archive verifies a file of `phasegate archive` too, and may be given several times. export prints one record\n' +
     'per line. Without a credential export and tail show what an agent may see.\n' +
     'On a terminal tail prints a short line for each record: when, run, event, by whom, and the code of a refusal.',
   examples: [
@@ -85,6 +86,13 @@ async function verifyAudit(invocation: Invocation): Promise<ExitCode> {
   if (invocation.server !== null && (since !== undefined || places.length > 0)) {
     throw usageError('a server knows no anchors', 'verify on the machine of the project, without `--url`');
   }
+  // A name of a file, or a part of an anchor: nothing is wrong with the audit then.
+  if (since !== undefined && !/^[\w-]{40,}\.[\w-]+$/.test(since)) {
+    throw usageError(
+      `\`${oneLine(since)}\` is not an anchor`,
+      '`--since` takes the line that `phasegate audit anchor` printed; `--anchor FILE` reads a file of them',
+    );
+  }
   await signInAtServer(invocation);
   const anchors = places.length === 0 ? undefined : await anchorsAt(invocation, places);
   const project = await invocation.reach();
@@ -95,7 +103,10 @@ async function verifyAudit(invocation: Invocation): Promise<ExitCode> {
   });
   await out.result(report, () => {
     const checked = `${report.records} records of ${report.runs} ${report.runs === 1 ? 'run' : 'runs'}`;
-    const through = anchors === undefined ? '' : `, and goes through ${anchors.length} anchors`;
+    const through =
+      anchors === undefined
+        ? ''
+        : `, and goes through ${anchors.length} ${anchors.length === 1 ? 'anchor' : 'anchors'}`;
     const archived = (report.archived ?? []).map(
       ({ runs, file, verified }) =>
         `  ${runs} ${runs === 1 ? 'run' : 'runs'} archived in ${file}${verified ? ', which verifies' : ''}`,

@@ -22,7 +22,8 @@ export const verifyRange: CliCommand = {
     'So rebased and squashed work passes. Anything else is listed as outside, with its commits, and the exit code is 1.\n' +
     'Where there is no project, as in CI, --bundle takes a file that --export wrote where it is. It is believed for keys\n' +
     'that are pinned with --pin or PHASEGATE_PINS, which --pins prints, and for nothing that is in it.\n' +
-    'What is judged is what the range changes altogether; --each-commit judges every commit of it too.',
+    'What is judged is what the range changes altogether; --each-commit judges every commit of it too. What is not\n' +
+    'committed is not judged.',
   examples: [
     'phasegate verify-range main..HEAD',
     'phasegate verify-range main..HEAD --export bundle.json',
@@ -66,9 +67,9 @@ async function judge(invocation: Invocation, words: string): Promise<ExitCode> {
   if (report.ok) return 0;
   const outside = report.files.filter(({ verdict }) => verdict === 'outside').length;
   const what =
-    outside === 0 ? 'a commit holds what no phase ended with' : 'what is outside went around every phase';
+    outside === 0 ? 'a commit holds what no phase ended with' : 'no phase answers for what is outside';
   await out.log(
-    `${out.paint.cyan('hint:')} ${what}: let a phase end with it, or a human sign it with \`phasegate attest ${shellWord(words)} --reason TEXT\``,
+    `${out.paint.cyan('hint:')} ${what}: do it again in a run, or sign it as your own work with \`phasegate attest ${shellWord(words)} --reason TEXT\``,
   );
   return 1;
 }

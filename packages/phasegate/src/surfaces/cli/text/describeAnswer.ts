@@ -48,6 +48,8 @@ export function describeRefusal(answer: JsonObject, paint: Paint): string {
   if (typeof answer.attempt === 'number' && answer.attempt > 0)
     lines.push(`attempts so far: ${answer.attempt}`);
   if (typeof answer.escalation === 'string') lines.push(`escalated: ${quoteRest(answer.escalation)}`);
+  if (answer.error === 'scope_violation')
+    lines.push('first undo what is outside the scope; or a human looks at it with `phasegate fence RUN`');
   lines.push(...nextLine(answer, paint));
   if (typeof answer.ask === 'string') lines.push(`to ask a human: ${answer.ask}`);
   return lines.join('\n');
