@@ -242,7 +242,9 @@ describe('the check runs the tests of a workspace', () => {
     const workspace = await temporaryFolder();
     await writeFile(join(workspace, 'own-runner'), '#!/bin/sh\n', { mode: 0o755 });
     const path = process.env.PATH;
-    onTestFinished(() => void (process.env.PATH = path));
+    onTestFinished(() => {
+      process.env.PATH = path;
+    });
     process.env.PATH = `${workspace}:${path}`;
 
     expect(await tests.run(checkInput({ argv: ['own-runner'], expect: 'red' }, { workspace }))).toMatchObject(

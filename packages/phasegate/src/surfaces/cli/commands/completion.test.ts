@@ -22,7 +22,7 @@ describe('in bash', () => {
   test('the words a command begins with and the templates of `init` are completed', async () => {
     const { stdout: script } = await makeShell().call(['completion', 'bash']);
 
-    expect(complete(script, ['phasegate', 'audit', "''"])).toEqual(['export', 'tail', 'verify']);
+    expect(complete(script, ['phasegate', 'audit', "''"])).toEqual(['anchor', 'export', 'tail', 'verify']);
     expect(complete(script, ['phasegate', 'audit', '--j'])).toEqual(['--json']);
     expect(complete(script, ['phasegate', 'completion', 'z'])).toEqual(['zsh']);
     expect(complete(script, ['phasegate', 'init', '--template', 're'])).toEqual([

@@ -97,7 +97,7 @@ test('what looks at the world and was not looked at then is unknown, and not the
   const { code, stdout } = await shell.call(['replay', run, '--workflow', 'tdd']);
 
   expect(code).toBe(1);
-  expect(stdout).toContain('nobody looked then at the check `tests_really_pass` (command)');
+  expect(stdout).toContain('nobody looked then at the check `tests_really_pass` (tests)');
   expect(stdout).toContain('no verdict flips; 1 unknown, 5 same');
 });
 
