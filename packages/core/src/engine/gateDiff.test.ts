@@ -59,3 +59,30 @@ test('nothing is written where nothing changed; files that found no room are cou
     diff_rest: { files: 3, hash: 'h' },
   });
 });
+
+test('nothing in a line of a file makes a line of the diff, whatever ends a line elsewhere', () => {
+  const added = '// a note\u2028 evil()\n// another\r-harmless()\nx\v+y\fz\u0085 w\u2029 v\n';
+
+  const { diff } = diffSections({ files: [file('a.js', 'same\n', `same\r\n${added}`)] });
+
+  expect(own((diff as readonly [never])[0], 'diff')).toBe(
+    [
+      '@@ line 1',
+      '-same',
+      '+same\\u{d}',
+      '+// a note\\u{2028} evil()',
+      '+// another\\u{d}-harmless()',
+      '+x\\u{b}+y\\u{c}z\\u{85} w\\u{2029} v',
+    ].join('\n'),
+  );
+});
+
+test('lines that are shown in part are counted, and other permissions are told', () => {
+  const [before, after] = [`${' '.repeat(600)}safe()\n`, `${' '.repeat(600)}evil()\n`];
+
+  const { diff } = diffSections({
+    files: [{ ...file('a.sh', before, after), permissions: 'were 644, are 755' }],
+  });
+
+  expect(diff).toMatchObject([{ lines_shortened: 2, permissions: 'were 644, are 755' }]);
+});

@@ -9,6 +9,8 @@ export interface ChangedFile extends Pick<TreeChange, 'path' | 'how'> {
   readonly after: string | null;
   /** Not in the phase's scope: a human accepted it, or it is only on record. */
   readonly outside?: true;
+  /** What may be done with it, where that is other than before, in words. */
+  readonly permissions?: string;
   /** The texts, where both could be had as such. */
   readonly texts?: { readonly before: string; readonly after: string };
   /** Why there are none. */
@@ -44,11 +46,13 @@ export function diffSections({ files, rest }: GateDiff): JsonObject {
       path,
       how,
       ...(outside === undefined ? {} : { outside }),
+      ...(file.permissions === undefined ? {} : { permissions: file.permissions }),
       before,
       after,
       ...(file.untold === undefined ? {} : { untold: file.untold }),
       ...(written === null ? {} : { added: written.added, removed: written.removed, diff: written.text }),
       ...(written === null || written.cut === 0 ? {} : { lines_cut: written.cut }),
+      ...(written === null || written.shortened === 0 ? {} : { lines_shortened: written.shortened }),
     };
   });
   return {
@@ -63,6 +67,8 @@ interface WrittenDiff {
   readonly removed: number;
   /** Lines that found no room. */
   readonly cut: number;
+  /** Lines of which only the beginning is shown. */
+  readonly shortened: number;
 }
 
 function writeDiff(
@@ -84,6 +90,7 @@ function writeDiff(
     added: count('added'),
     removed: count('removed'),
     cut: lines.length - chosen.length,
+    shortened: diff.filter(({ kind, text }) => kind !== 'same' && text.length > LONGEST_LINE).length,
   };
 }
 
@@ -115,5 +122,16 @@ function linesIn(text: string): readonly string[] {
 }
 
 function brief(line: string): string {
-  return line.length <= LONGEST_LINE ? line : `${line.slice(0, LONGEST_LINE)} … (${line.length} characters)`;
+  if (line.length <= LONGEST_LINE) return onItsLine(line);
+  return `${onItsLine(line.slice(0, LONGEST_LINE))} … (${line.length} characters)`;
 }
+
+/**
+ * A line of a file, without anything that ends a line where it is shown: what would stand on a line of its own there
+ * has no sign, and could pretend to one.
+ */
+function onItsLine(line: string): string {
+  return line.replace(LINE_ENDS, (end) => `\\u{${end.charCodeAt(0).toString(16)}}`);
+}
+
+const LINE_ENDS = /[\r\v\f\u0085\u2028\u2029]/g;

@@ -45,6 +45,8 @@ export interface MeasuredFile {
   readonly content: string;
   /** In bytes. */
   readonly size: number;
+  /** Permissions of a file, in octal digits. */
+  readonly mode?: string;
 }
 
 /** A path that differs between two measures. */

@@ -6,6 +6,8 @@ import type { Fence, MeasuredChange, MeasuredFile } from '../ports.ts';
 
 /** So many files are on a card; a hash stands for the others. */
 const MOST_FILES = 60;
+/** So many of them were there before, where files were added too. */
+const MOST_KNOWN = 45;
 /** A larger file is known by its hash. */
 const LARGEST_TEXT = 512 * 1024;
 
@@ -27,13 +29,7 @@ export async function diffAtGate(
   if (typeof found === 'string') {
     return { files: [{ path: '.', how: 'unreadable', before: null, after: null, untold: found }] };
   }
-  // Of every folder some, so that nothing is pushed out of sight by a crowd.
-  const told = new Set(
-    foldPaths(
-      found.map(({ path }) => path),
-      MOST_FILES,
-    ).paths,
-  );
+  const told = chosenPaths(found);
   const [shown, others] = [
     found.filter(({ path }) => told.has(path)),
     found.filter(({ path }) => !told.has(path)),
@@ -45,8 +41,22 @@ export async function diffAtGate(
     how,
     before?.content ?? null,
     after?.content ?? null,
+    before?.mode ?? null,
+    after?.mode ?? null,
   ]);
   return { files, rest: { files: others.length, hash: hash('sha256', canonicalJson(facts), 'hex') } };
+}
+
+/**
+ * Of every folder some, so that nothing is pushed out of sight by a crowd. What was there before comes first: anyone can
+ * add files and folders without end, and what the project runs already is where a change does most.
+ */
+function chosenPaths(found: readonly MeasuredChange[]): ReadonlySet<string> {
+  const isNew = ({ before }: MeasuredChange) => before === null;
+  const pathsOf = (changes: readonly MeasuredChange[]) => changes.map(({ path }) => path);
+  const [fresh, known] = [pathsOf(found.filter(isNew)), pathsOf(found.filter((one) => !isNew(one)))];
+  const first = foldPaths(known, Math.max(MOST_KNOWN, MOST_FILES - fresh.length)).paths;
+  return new Set([...first, ...foldPaths(fresh, MOST_FILES - first.length).paths]);
 }
 
 async function changedFile(
@@ -60,6 +70,7 @@ async function changedFile(
     before: hashOf(before),
     after: hashOf(after),
     ...(isInHome(path) || !mayWrite(phase, path) ? { outside: true as const } : {}),
+    ...permissionsOf(before, after),
   };
   if (how === 'mode' || isInHome(path)) return facts;
   const [old, fresh] = [await textOf(fence, before), await textOf(fence, after)];
@@ -67,6 +78,17 @@ async function changedFile(
     return { ...facts, texts: { before: old, after: fresh } };
   }
   return { ...facts, untold: typeof old === 'string' ? (fresh as Untold).untold : (old as Untold).untold };
+}
+
+/** Told where they are others than before, and of a new file where it can be run. */
+function permissionsOf(
+  before: MeasuredFile | null,
+  after: MeasuredFile | null,
+): Pick<ChangedFile, 'permissions'> {
+  const [was, is] = [before?.mode, after?.mode];
+  if (is === undefined || was === is) return {};
+  if (was !== undefined) return { permissions: `were ${was}, are ${is}` };
+  return /[1357]/.test(is.slice(-3)) || is.length > 3 ? { permissions: `are ${is}` } : {};
 }
 
 interface Untold {

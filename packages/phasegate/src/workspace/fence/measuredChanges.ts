@@ -21,5 +21,8 @@ export function measuredChanges(
 }
 
 function fileOf(entry: TreeEntry | null): MeasuredFile | null {
-  return entry === null ? null : { type: entry.type, content: entry.content, size: Number(entry.size) };
+  if (entry === null) return null;
+  const { type, content, size } = entry;
+  const mode = type === 'file' ? { mode: (Number(entry.mode) & 0o7777).toString(8).padStart(3, '0') } : {};
+  return { type, content, size: Number(size), ...mode };
 }

@@ -25,14 +25,19 @@ function fileLines(page: CardPage, file: Json): readonly string[] {
   const lines = added === undefined ? '' : `, +${word(added)} -${word(removed)} lines`;
   const outside = own(file, 'outside') === true ? ', outside the scope of the phase' : '';
   const untold = own(file, 'untold');
-  const head = page.line(`${outside === '' ? '-' : '!'} ${change}${lines}${outside}`);
+  const permissions = own(file, 'permissions');
+  const allowed = permissions === undefined ? '' : `, permissions ${word(permissions)}`;
+  const head = page.line(`${outside === '' ? '-' : '!'} ${change}${lines}${allowed}${outside}`);
   const text = own(file, 'diff');
-  const cut = own(file, 'lines_cut');
+  const [cut, shortened] = [own(file, 'lines_cut'), own(file, 'lines_shortened')];
   return [
     ...(outside === '' ? head : head.map(paint.red)),
     ...(untold === undefined ? [] : page.line(`  not shown: ${word(untold)}; ${hashes(file)}`)),
     ...(typeof text === 'string' && text !== '' ? page.said(text) : []),
     ...(cut === undefined ? [] : page.line(`! ${word(cut)} more lines of it are not shown; ${hashes(file)}`)),
+    ...(shortened === undefined
+      ? []
+      : page.line(`! ${word(shortened)} lines of it are longer than shown; ${hashes(file)}`)),
   ];
 }
 
