@@ -30,6 +30,8 @@ export interface SandboxScope {
   readonly definitions?: readonly string[];
   /** Hosts that it may reach, through a proxy: `host`, `*.domain`, or either with a port. Absent: none. */
   readonly hosts?: readonly string[];
+  /** Not shown what the project lets all programs write: an agent's programs may have been there before. */
+  readonly alone?: boolean;
 }
 
 /** A program as it would be run without a sandbox. */

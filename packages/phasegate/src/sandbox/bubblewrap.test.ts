@@ -352,6 +352,16 @@ describe.runIf(SANDBOXES)('a program in a sandbox (bubblewrap)', () => {
     expect(readFileSync(join(workspace, 'plan.md'), 'utf8')).toBe('p');
   });
 
+  test('that is alone is shown nothing that other programs may have written', async () => {
+    const workspace = folderWith({});
+    const outside = join(workspace, '../outside');
+    const line = `echo x > ${outside}/cache && cat ${outside}/cache`;
+
+    expect((await shell(scopeOf(workspace, []), line, { write: [outside] })).stdout).toBe('x\n');
+    const seen = await shell(scopeOf(workspace, [], { alone: true }), line, { write: [outside] });
+    expect([seen.code, seen.stdout]).toEqual([1, '']);
+  });
+
   test('that could not be put into a sandbox has not ended: its exit code says nothing', async () => {
     const workspace = folderWith({});
     const seen = await shell(scopeOf(workspace, []), 'exit 1', { write: ['/proc/1/root'] });

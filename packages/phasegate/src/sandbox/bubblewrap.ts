@@ -129,7 +129,7 @@ function enclosed(wrapper: string, { program, scope, mounts, settings }: Order):
       // Nobody writes to it but by making it another one, in this sandbox alone.
       return ['--perms', '0444', '--file', inherit(file.descriptor), place];
     }),
-    ...viewOf(program, settings, isLed),
+    ...viewOf(program, scope.alone === true ? { ...settings, write: [] } : settings, isLed),
     ...mounts.mounts.flatMap(({ descriptor, place, writable }) => [
       writable ? '--bind-fd' : '--ro-bind-fd',
       inherit(descriptor),

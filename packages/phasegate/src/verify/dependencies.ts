@@ -143,6 +143,7 @@ async function runStep(parts: DependencyParts, { argv, order, place, environment
     mayWrite: () => true,
     commits: false,
     hosts,
+    alone: true,
   };
   const { how, stderr: tail } = await runEnclosed(
     {

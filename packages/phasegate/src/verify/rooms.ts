@@ -75,7 +75,13 @@ async function furnish(parts: RoomParts, asked: RoomRequest, folder: string): Pr
   }
   const placed = await dependenciesFor(parts, check, workspace);
   if ('code' in placed) return { ok: false, ...placed };
-  const scope: SandboxScope = { workspace, writes: ['**'], mayWrite: () => true, commits: false };
+  const scope: SandboxScope = {
+    workspace,
+    writes: ['**'],
+    mayWrite: () => true,
+    commits: false,
+    alone: true,
+  };
   const prepare = () => {
     for (const { at } of placed.mounts) mkdirSync(at, { recursive: true });
   };

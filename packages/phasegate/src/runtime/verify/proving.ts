@@ -167,7 +167,8 @@ async function findReceipt(
   id: string,
 ): Promise<Receipt | null> {
   for (const receipt of await receiptsIn(store, runId)) {
-    if (receipt.id === id) return isSigned(receipt, seal) ? receipt : null;
+    // One of another run is none, wherever somebody had it written down.
+    if (receipt.id === id && receipt.run === runId) return isSigned(receipt, seal) ? receipt : null;
   }
   return null;
 }
