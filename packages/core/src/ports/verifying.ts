@@ -88,6 +88,8 @@ export interface DependencySet {
   readonly state: 'frozen' | 'stale' | 'missing' | 'changed' | 'empty';
   /** Packages that want to run something when they are installed, where the lockfile says so. */
   readonly wantsScripts: readonly string[];
+  /** Hosts that it takes packages from, beside those of the public registry. */
+  readonly hosts: readonly string[];
   readonly frozen: FrozenSet | null;
 }
 

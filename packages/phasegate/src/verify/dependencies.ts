@@ -17,7 +17,7 @@ import { relativePath } from '../workspace/relativePath.ts';
 import { runEnclosed } from '../workspace/runEnclosed.ts';
 import { type FrozenSets, TREE } from './frozenSets.ts';
 import { INSTALLERS, type InstallPlace, scriptsWanted } from './installers.ts';
-import { hostsIn, isEmpty, type Lockfile, lockfileOf, lockfilesIn } from './lockfiles.ts';
+import { buildIn, hostsIn, isEmpty, type Lockfile, lockfileOf, lockfilesIn } from './lockfiles.ts';
 
 /** What dependencies are frozen with. */
 export interface DependencyParts {
@@ -39,7 +39,9 @@ export function createDependencies(parts: DependencyParts): Dependencies {
         const { kind, path, hash } = lockfile;
         const set = frozen.read(kind, hash);
         const state = stateOf(frozen, lockfile);
-        return { kind, lockfile: path, hash, state, frozen: set, wantsScripts: scriptsWanted(lockfile) };
+        const hosts = hostsIn(lockfile).filter((host) => !INSTALLERS[kind].hosts.includes(host));
+        const wantsScripts = scriptsWanted(lockfile);
+        return { kind, lockfile: path, hash, state, frozen: set, wantsScripts, hosts };
       });
     },
 
@@ -47,6 +49,12 @@ export function createDependencies(parts: DependencyParts): Dependencies {
       const lockfile = lockfileOf(parts.root, { kind: order.kind, folder: folderOf(order.lockfile) });
       if (lockfile === null || lockfile.hash !== order.hash)
         throw refusal(`\`${order.lockfile}\` is not what was shown any more`, 'phasegate deps freeze');
+      const building = buildIn(lockfile);
+      if (building !== null)
+        throw refusal(
+          `\`${order.lockfile}\` has the line \`${building.slice(0, 200)}\`, by which code would be built, and so run, while it is installed`,
+          'name a released version there, and allow a package to be built with --allow-scripts NAME',
+        );
       const installer = INSTALLERS[order.kind];
       const environment = cleanEnvironment(process.env, parts.root, {});
       const { program } = await programOf(installer.program, { cwd: parts.root, path: environment.PATH });
@@ -136,7 +144,7 @@ interface Step {
 
 async function runStep(parts: DependencyParts, { argv, order, place, environment }: Step): Promise<void> {
   const installer = INSTALLERS[order.kind];
-  const hosts = [...new Set([...installer.hosts, ...hostsIn(place.lockfile.text), ...order.hosts])];
+  const hosts = [...new Set([...installer.hosts, ...hostsIn(place.lockfile), ...order.hosts])];
   const scope: SandboxScope = {
     workspace: place.tree,
     writes: ['**'],

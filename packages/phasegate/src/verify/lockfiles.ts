@@ -50,6 +50,17 @@ export function lockfileOf(
   return null;
 }
 
+/** The first line of a lockfile by which something would be built, and so run, that nobody allowed; null: none. */
+export function buildIn({ kind, text }: Pick<Lockfile, 'kind' | 'text'>): string | null {
+  if (kind !== 'pip') return null;
+  const lines = text.replaceAll(/\\\r?\n/g, ' ').split(/\r?\n/);
+  return lines.find((line) => BUILDING.test(line.replace(/(?:^|\s)#.*$/, '')))?.trim() ?? null;
+}
+
+/** Options that undo those of the command line, folders, repositories, and archives that are no wheels. */
+const BUILDING =
+  /(?:^|\s)(?:--(?:no-binary|only-binary|editable|find-links|config-settings|global-option)\b|-[ef]\b)|(?:^|[\s@])(?:(?:git|hg|svn|bzr)\+|file:|\.{0,2}\/)|https?:\S+\.(?:zip|tar\.\w+|tgz)\b/;
+
 /** Whether a lockfile names nothing to install. */
 export function isEmpty({ kind, text }: Pick<Lockfile, 'kind' | 'text'>): boolean {
   switch (kind) {
@@ -78,8 +89,9 @@ export function npmPackages(text: string): readonly (readonly [string, Json])[] 
   }
 }
 
-/** The hosts that a lockfile names. */
-export function hostsIn(text: string): readonly string[] {
-  const found = text.matchAll(/https:\/\/([a-z0-9.-]+)(?::\d+)?\//gi);
+/** The hosts that a lockfile takes packages from; not those of their home pages. */
+export function hostsIn({ kind, text }: Pick<Lockfile, 'kind' | 'text'>): readonly string[] {
+  const places = kind === 'npm' ? npmPackages(text).map(([, one]) => own(one, 'resolved')) : [text];
+  const found = places.join('\n').matchAll(/https:\/\/([a-z0-9.-]+)(?::\d+)?\//gi);
   return [...new Set([...found].map(([, host]) => (host as string).toLowerCase()))].sort();
 }

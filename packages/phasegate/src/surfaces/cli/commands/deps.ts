@@ -90,7 +90,11 @@ async function freeze(invocation: Invocation): Promise<ExitCode> {
   const open = sets.filter(({ state }) => state !== 'frozen' && state !== 'empty');
   const scripts = args.texts('allow-scripts');
   const frozen: FrozenSet[] = [];
-  for (const { kind, lockfile, hash, wantsScripts } of open) {
+  for (const { kind, lockfile, hash, wantsScripts, hosts } of open) {
+    if (hosts.length > 0)
+      await out.log(
+        `${oneLine(lockfile)} takes packages from other hosts than the public registry: ${hosts.map(oneLine).join(', ')}`,
+      );
     const wanting = wantsScripts.filter((name) => !scripts.includes(name));
     if (wanting.length > 0) {
       await out.log(
