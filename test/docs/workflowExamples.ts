@@ -58,7 +58,7 @@ phases:
 gates:
   tested:
     blockers:
-      - { check: command, with: { argv: [npm, test] }, needs: verified, message: The tests must pass }
+      - { check: command, with: { argv: [npm, test] }, verify: true, needs: observed, message: The tests must pass }
 phases:
   NOTES:
     instructions: Write CHANGELOG.md and submit the number of \`breaking\` changes.

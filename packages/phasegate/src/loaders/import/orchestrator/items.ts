@@ -157,7 +157,9 @@ function checkOf(type: string, spot: Spot, settings: ReadonlyMap<string, string>
   const command = fill(textOf(at(spot, 'command')) ?? '', settings);
   const code = at(spot, 'expect_exit_code').value ?? 0;
   if (command.open || command.text === '' || typeof code !== 'number') return null;
-  return { check: 'command', with: { shell: command.text, expect_exit: code }, needs: 'verified' };
+  const asked = { shell: command.text, expect_exit: code };
+  // In a room where there can be one; a machine without a sandbox is warned and not kept out.
+  return { check: 'command', with: asked, verify: true, needs: 'observed' };
 }
 
 /** Settings put into a text; `open` where one is not set. */

@@ -56,7 +56,7 @@ function importGate(spot: Spot, phase: PhaseDraft, ledger: KeyLedger): void {
   const strange = others(spot, KEYS[type] ?? ['type']);
   const check = strange.length > 0 ? null : checkOf(type, spot);
   if (check !== null) {
-    phase.blockers.push({ ...check, needs: 'verified', message: `the gate ${type} does not hold` });
+    phase.blockers.push({ ...check, message: `the gate ${type} does not hold` });
     ledger.mapped(spot, 'gate.blockers');
     return;
   }
@@ -72,7 +72,7 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
 function checkOf(type: string, spot: Spot): JsonObject | null {
   if (type === 'file_exists') {
     const path = textOf(at(spot, 'path'));
-    return path === undefined ? null : { check: 'files', with: { exist: [path] } };
+    return path === undefined ? null : { check: 'files', with: { exist: [path] }, needs: 'verified' };
   }
   if (type !== 'command') return null;
   const cmd = textOf(at(spot, 'cmd'));
@@ -83,5 +83,7 @@ function checkOf(type: string, spot: Spot): JsonObject | null {
   // Both of the command itself: its code, and that it prints nothing.
   const shell = empty ? `said=$(\n${cmd}\n); code=$?; test -z "$said" && exit "$code"; exit 255` : cmd;
   if (empty && code === 255) return null;
-  return { check: 'command', with: { shell, expect_exit: code, timeout_seconds: Math.min(timeout, 3600) } };
+  const asked = { shell, expect_exit: code, timeout_seconds: Math.min(timeout, 3600) };
+  // In a room where there can be one; a machine without a sandbox is warned and not kept out.
+  return { check: 'command', with: asked, verify: true, needs: 'observed' };
 }

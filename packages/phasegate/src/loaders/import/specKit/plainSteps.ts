@@ -91,8 +91,8 @@ function shell(
       shell: text,
       timeout_seconds: typeof seconds === 'number' && seconds > 0 ? Math.min(seconds, 3600) : 300,
     },
-    needs: 'verified',
-    // It may do something, and was run once.
+    // It may do something, and was run once: in a copy of the tree, what it did would be lost.
+    needs: 'observed',
     recheck: false,
     message: `the command of step ${phase.id} failed`,
     ...(goesOn ? { severity: 'warning' } : {}),

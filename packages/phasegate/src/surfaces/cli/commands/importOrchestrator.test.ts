@@ -133,6 +133,10 @@ test('phases with typed gates are walked to their end, and a command that must p
   const source = join(FIXTURES, 'gates.yaml');
   const imported = await importInto(source);
   expect(imported.report).toMatchObject({ kind: 'orchestrator-gates', workflow: 'held-phases' });
+  // A machine without a sandbox is warned, and not kept out.
+  const asked = JSON.stringify(imported.contract);
+  expect(asked.match(/"check":"command"/g)).toHaveLength(2);
+  expect(asked.match(/"verify":true,"needs":"observed"/g)).toHaveLength(2);
 
   const walked = await walkImported(imported, { work });
 
