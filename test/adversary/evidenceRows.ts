@@ -11,6 +11,8 @@ export interface EvidenceRow {
   readonly inRoom?: true;
   /** The phase that is to be completed by it. */
   readonly phase: 'TDD' | 'IMPL';
+  /** Whether the phase may write the tests, so that the fence has nothing to say. */
+  readonly testsOpen?: true;
   /** Files that are written, or removed, beside the honest ones of the phase; a value of null removes. */
   readonly files: Readonly<Record<string, string | null>>;
   /** The code of the refusal, and what it says. */
@@ -57,6 +59,19 @@ export const EVIDENCE_ROWS: readonly EvidenceRow[] = [
     files: { 'tests/sum.test.mjs': null },
     code: 'scope_violation',
     says: /tests\/sum\.test\.mjs/,
+  },
+  {
+    name: 'an assertion of a frozen test is loosened, in a phase that may write tests',
+    proves: ['adv.I6'],
+    ring: 'served',
+    testsOpen: true,
+    phase: 'IMPL',
+    files: {
+      'src/sum.mjs': WRONG,
+      'tests/sum.test.mjs': TEST("test('sums', () => assert.equal(typeof sum(1, 2), 'number'));\n"),
+    },
+    code: 'check_failed',
+    says: /the tests are not those of phase `TDD`.*tests\/sum\.test\.mjs/s,
   },
   {
     name: 'the suite is skipped',
