@@ -11,10 +11,10 @@ import {
 import { readme } from './readme.ts';
 import type { ProjectTests, Template } from './template.ts';
 
-/** A bug: a test that fails because of it, the fix, and a human who accepts it. */
+/** A bug: a test that fails because of it, a plan that a human approves, the fix, and a human who accepts it. */
 export const bugfixTemplate: Template = {
   name: 'bugfix',
-  summary: 'a failing test first, then the fix; a human accepts it',
+  summary: 'a failing test first, then the fix; a human approves the plan and accepts the fix',
   workflow: 'bugfix',
   path: 'workflows/bugfix.workflow.yaml',
   runsTests: true,
@@ -35,12 +35,18 @@ export const bugfixTemplate: Template = {
             'writes a test that shows the bug',
             'runs the tests: they passed before, and now they fail',
           ],
+          [
+            'PLAN',
+            'says what the cause is and what will be changed',
+            'nothing; **a human approves the plan**',
+          ],
           ['FIX', 'writes code only', 'runs the tests and sees them pass'],
           ['ACCEPT', 'reports cause and fix', 'runs the tests again; **a human accepts the fix**'],
         ],
         claims: [
           '`bug`: what is wrong, and that the test is about it. The engine sees that a test fails, not why',
-          '`changes`: which paths were changed',
+          '`plan`: the cause, before anything is changed. The human reads it beside the test',
+          '`changes`: which paths were changed. They are compared with the `scope` of the plan that a human approved',
           '`fix`: the cause. The human reads it, with the change before them',
         ],
         more: `## If the tests fail already
@@ -55,12 +61,12 @@ the precondition of REPRODUCE out of the workflow.`,
 function workflow(tests: ProjectTests): string {
   const { command, layout } = tests;
   return `${schemaLine(1)}
-# Show the bug with a test that fails, fix it, have it accepted. bugfix.md beside this file tells what the engine sees for
-# itself here and what is only claimed.
+# Show the bug with a test that fails, say what the cause is, fix it, have it accepted. bugfix.md beside this file tells what
+# the engine sees for itself here and what is only claimed.
 workflow: bugfix
 title: Fix a bug
 version: "1.0"
-description: A failing test, the fix, and a human who accepts it
+description: A failing test, a plan that a human approves, the fix, and a human who accepts it
 
 tools:
   reading: [read_files, list_files, grep]
@@ -72,6 +78,18 @@ ${redCheck(tests, 6)}
   green:
     blockers:
 ${greenCheck(tests, 6, { unchanged: 'REPRODUCE' })}
+  within_plan:
+    blockers:
+      - check: changes_within_scope
+        message: The fix must stay within the approved plan
+  plan_approved:
+    human:
+      prompt: Does the test show the bug, and would this fix its cause?
+      context: [bug, plan]
+      options:
+        - { label: Approve, next: FIX }
+        - { label: Request changes, next: PLAN, requires_input: true }
+        - { label: Reject, next: null }
   accepted:
     human:
       prompt: Is this the bug, and is it fixed at its root?
@@ -108,12 +126,34 @@ ${greenCheck(tests, 6, { why: 'a test that fails shows a bug only where the othe
             expected: { type: string, minLength: 10 }
             test: { type: string, minLength: 1 }
     gate: red
-    next: FIX
+    next: PLAN
+
+  PLAN:
+    name: Plan the fix
+    instructions: |
+      Find the cause. Say what it is and what you will change. Change nothing yet: a human reads the plan, with the test
+      before them.
+
+      \`plan\` holds the \`cause\`, the \`change\` and the \`scope\`: every path you will change.
+    allowed_tools: [reading]
+    writes: []
+    required_artifacts:
+      - type: plan
+        description: the cause, what will be changed, and every path of it
+        schema:
+          type: object
+          required: [cause, change, scope]
+          additionalProperties: false
+          properties:
+            cause: { type: string, minLength: 10 }
+            change: { type: string, minLength: 10 }
+            scope: { type: array, minItems: 1, uniqueItems: true, items: { type: string, minLength: 1 } }
+    gate: plan_approved
 
   FIX:
     name: Fix it
     instructions: |
-      Fix the cause, not the symptom, with the smallest change that does. Leave the tests alone. The engine runs them.
+      Fix the cause as it was approved, with the smallest change that does. Leave the tests alone. The engine runs them.
 
       \`changes\` lists every path you changed.
     allowed_tools: [reading, write_files, bash]
@@ -126,7 +166,7 @@ ${deniedTests(layout)}
       - type: changes
         description: paths that were changed
         schema: { type: array, minItems: 1, uniqueItems: true, items: { type: string, minLength: 1 } }
-    gate: green
+    gates: [within_plan, green]
     next: ACCEPT
 
   ACCEPT:
@@ -160,6 +200,8 @@ function contract({ layout }: ProjectTests): string {
 evidence:
   REPRODUCE:
     bug: &bug { seen: an empty title throws, expected: an empty title gives an empty slug, test: ${test} }
+  PLAN:
+    plan: &plan { cause: the first character is read unasked, change: an empty title is returned as it is, scope: [${code}] }
   FIX:
     changes: &changes [${code}]
   ACCEPT:
@@ -170,12 +212,12 @@ checks: { tests_really_fail: pass, tests_really_pass: pass }
 
 # What no change of the workflow may take away; the cheating agent tries to get around each.
 demands:
-  gates: [ACCEPT]
-  evidence: { REPRODUCE: [bug], FIX: [changes], ACCEPT: [fix] }
-  forbidden: { REPRODUCE: [git], FIX: [git], ACCEPT: [write_files, bash] }
+  gates: [PLAN, ACCEPT]
+  evidence: { REPRODUCE: [bug], PLAN: [plan], FIX: [changes], ACCEPT: [fix] }
+  forbidden: { REPRODUCE: [git], PLAN: [write_files, bash], FIX: [git], ACCEPT: [write_files, bash] }
 
 tests:
-  - { name: an honest agent gets to the end, agent: honest, choose: { ACCEPT: Accept } }
+  - { name: an honest agent gets to the end, agent: honest, choose: { PLAN: Approve, ACCEPT: Accept } }
   - { name: what is forgotten is asked for, agent: forgetful }
   - { name: nothing is to be had by cheating, agent: cheating }
 
@@ -196,6 +238,21 @@ tests:
         expect: { code: check_failed, phase: REPRODUCE }
 
   # With \`at\` an honest agent works up to there first.
+  - name: nothing is fixed before the plan is approved
+    at: PLAN
+    steps:
+      - { tool: { tool: write_files, input: { path: ${code} } }, expect: { code: tool_not_allowed } }
+      - { agent: { complete: PLAN, evidence: { plan: *plan } }, expect: { status: waiting } }
+      - { human: { choose: Request changes }, expect: { code: input_required } }
+      - { human: { choose: Request changes, input: that is the symptom }, expect: { status: active, phase: PLAN } }
+
+  - { name: a human who rejects the plan ends the run, agent: honest, choose: { PLAN: Reject }, expect: { status: stopped, phase: null } }
+
+  - name: what the plan does not name is not changed
+    at: FIX
+    steps:
+      - { agent: { complete: FIX, evidence: { changes: [other.txt] } }, expect: { code: check_failed, phase: FIX } }
+
   - name: the test stays as it is, and a fix is one when the engine sees the tests pass
     at: FIX
     steps:

@@ -31,7 +31,12 @@ export const releaseTemplate: Template = {
         more: `## What is not done here
 
 The agent may set a tag, and nothing else: pushing it and publishing packages is left to you or your CI, with credentials the
-agent does not have.`,
+agent does not have.
+
+## Where a human approves the plan
+
+The plan of a release is its version and its notes: a human says go at PREPARE, before anything is tagged. No test has to fail
+first, as no code is written.`,
       }),
     },
   ],

@@ -35,7 +35,11 @@ export const reviewTemplate: Template = {
         more: `## If the tests fail
 
 Then there is nothing to review yet: \`start\` says so. To have changes reviewed whose tests fail, take the precondition of
-READ and the gate \`green\` of JUDGE out of the workflow.`,
+READ and the gate \`green\` of JUDGE out of the workflow.
+
+## Why no human approves a plan
+
+Nothing is written here, so there is nothing to plan: the one decision is the human's at JUDGE.`,
       }),
     },
   ],

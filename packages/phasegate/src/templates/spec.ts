@@ -47,7 +47,12 @@ export const specTemplate: Template = {
 \`phasegate start spec --param spec_path=specs/example\` takes its phases from \`specs/example/tasks.md\`, once: what is changed
 there later changes nothing for that run. Put your own beside it; \`phasegate tasks specs/example\` shows what is understood.
 The human's gates say \`required: false\`, as all phases submit evidence of the same names, and a later phase replaces what was
-approved before; a run still waits at every one of them.`,
+approved before; a run still waits at every one of them.
+
+## Where a human approves the plan
+
+\`tasks.md\` is the plan, and it is written before the run. In phase 0 a human reads what the agent understood of it, before any
+work begins.`,
       }),
     },
   ],
