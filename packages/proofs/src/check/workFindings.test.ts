@@ -1,3 +1,4 @@
+import type { JsonObject } from '@phasegate/core';
 import type { CheckDraft, PhaseDraft, Workflow } from '@phasegate/core/model';
 import { describe, expect, test } from 'vitest';
 import { checkWays, workflowOf } from './fixtures/flaws.ts';
@@ -256,3 +257,32 @@ function unreached(workflow: Workflow): readonly unknown[] {
     code === 'evidence_out_of_reach' && severity === 'error' ? [phases] : [],
   );
 }
+
+test('the config of a runner decides about its tests, and a phase that is judged by them may not write it', () => {
+  const written = (writes: readonly string[], asked: JsonObject) =>
+    checkWays(
+      workflowOf([
+        {
+          id: 'A',
+          allowedTools: ['write_files'],
+          writes,
+          postconditions: [{ check: 'tests', with: { expect: 'green', ...asked } }],
+        },
+      ]),
+    )
+      .findings.filter(({ code }) => code === 'writes_own_law')
+      .map(({ message }) => /may write `([^`]+)`/u.exec(message)?.[1]);
+  const vitest = { argv: ['npx', 'vitest', 'run', '--reporter=json', '--outputFile={report}'] };
+  const node = { argv: ['node', '--test', '--test-reporter=tap', 'tests/a.test.js'] };
+
+  expect(written(['src/**', 'tests/**'], vitest)).toEqual([]);
+  expect(written(['src/**', '*.config.ts'], vitest)).toEqual(['vitest.config.ts', 'vite.config.ts']);
+  expect(written(['package.json'], node)).toEqual(['package.json']);
+  expect(written(['src/**', 'tests/**'], node)).toEqual([]);
+  expect(written(['api/**'], { argv: ['python3', '-m', 'pytest'], cwd: 'api' })).toContain('api/conftest.py');
+  expect(written(['src/**'], { ...node, verifier: ['src/golden/**'] })).toEqual(['src/golden/x']);
+  expect(written(['scripts/**'], { argv: ['./scripts/run.sh'] })).toEqual(['scripts/run.sh']);
+  expect(written(['scripts/**'], { ...node, canary: ['node', 'scripts/canary.js'] })).toEqual([
+    'scripts/canary.js',
+  ]);
+});

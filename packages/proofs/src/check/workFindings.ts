@@ -1,8 +1,10 @@
 import { constraintOn, mayWrite } from '@phasegate/core/engine';
-import type { Check, Phase, Workflow } from '@phasegate/core/model';
+import type { Phase, Workflow } from '@phasegate/core/model';
 import { edgesOf } from '@phasegate/core/model';
 import { reachabilityOf } from './abstractWorkflow.ts';
+import { decidingFiles } from './decidingFiles.ts';
 import { firstWithout } from './firstWithout.ts';
+import { isTestPath } from './isTestPath.ts';
 import { outOfReach } from './outOfReach.ts';
 import { CHANGING_TOOLS, canWrite, hasOwnTool, hasTool, overlaps } from './phaseTools.ts';
 import type { Finding, Surroundings } from './report.ts';
@@ -63,7 +65,7 @@ function writableLaw(workflow: Workflow, traceTo: TraceTo, { code = [] }: Surrou
       : [{ file: workflow.database.file, is: 'is the protected database', by: null }]),
     ...workflow.phases.flatMap((phase) =>
       [...phase.postconditions, ...phase.blockers, ...phase.preconditions].flatMap((check) =>
-        verifierFiles(check).map((file) => ({
+        decidingFiles(check).map((file) => ({
           file,
           is: `decides about phase \`${phase.id}\` (\`${check.label}\`)`,
           by: phase,
@@ -79,7 +81,7 @@ function writableLaw(workflow: Workflow, traceTo: TraceTo, { code = [] }: Surrou
     for (const { file, is, by } of law) {
       const matters =
         by === null ||
-        (isTest(file) ? by === phase : reachable.get(String(phase.id))?.has(String(by.id)) === true);
+        (isTestPath(file) ? by === phase : reachable.get(String(phase.id))?.has(String(by.id)) === true);
       if (!matters || !mayWrite(phase, file)) continue;
       if (findings.some(({ phases, message }) => phases[0] === phase.id && message.includes(`\`${file}\``)))
         continue;
@@ -127,27 +129,6 @@ function endsWithoutHuman(workflow: Workflow, phase: Phase): boolean {
   return ends(phase) || firstWithout(workflow, phase, { stop, wanted: ends }) !== null;
 }
 
-const SCRIPT_RUNNERS: Readonly<Record<string, string>> = {
-  npm: 'package.json',
-  pnpm: 'package.json',
-  yarn: 'package.json',
-  make: 'Makefile',
-};
-
-/** Files of the project that decide how a command ends. Tests that must fail are work, not a verdict. */
-function verifierFiles({ use, with: { argv, cwd, expect_exit = 0 } }: Check): readonly string[] {
-  if (use !== 'command' || !Array.isArray(argv)) return [];
-  const words = argv.filter((word): word is string => typeof word === 'string');
-  const folder = typeof cwd === 'string' && cwd !== '.' ? `${cwd.replace(/\/$/u, '')}/` : '';
-  const script = SCRIPT_RUNNERS[words[0] ?? ''];
-  const named = words.filter((word) => /^[\w@.][\w@./-]*\.(?:sh|[cm]?[jt]s|py|rb|pl|json)$/u.test(word));
-  const files = [
-    ...(script === undefined ? [] : [script]),
-    ...named.map((word) => word.replace(/^\.\//u, '')),
-  ];
-  return files.filter((file) => expect_exit === 0 || !isTest(file)).map((file) => `${folder}${file}`);
-}
-
 /** Tests were seen to pass, then must be seen to fail, and nobody on the way may write a test. */
 function frozenTests(workflow: Workflow, traceTo: TraceTo): readonly Finding[] {
   const samples = testSamples(workflow);
@@ -179,10 +160,6 @@ function asks({ postconditions, blockers }: Phase, use: string): boolean {
 /** Where this workflow has its tests; where it never says, anything it may write could be one. */
 function testSamples(workflow: Workflow): readonly string[] {
   const globs = workflow.phases.flatMap(({ writes }) => writes);
-  const tests = globs.filter(isTest);
+  const tests = globs.filter(isTestPath);
   return (tests.length > 0 ? tests : globs).map((glob) => glob.replaceAll('**', 'x').replaceAll('*', 'x'));
-}
-
-function isTest(path: string): boolean {
-  return /(?:^|\/)(?:__tests__|tests?|specs?)(?:\/|$)|[._](?:test|spec)\.|(?:^|\/)test_/u.test(path);
 }
