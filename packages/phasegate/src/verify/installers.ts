@@ -102,7 +102,8 @@ export const INSTALLERS: Readonly<Record<DependencyKind, Installer>> = {
       [
         ...(['uv', 'sync', '--frozen', '--no-install-project', '--link-mode', 'copy'] as const),
         '--no-build',
-        ...scripts.flatMap((name) => ['--no-build-package', name]),
+        // From source, and so an exception to the line above; `--no-build-package` would be one more ban.
+        ...scripts.flatMap((name) => ['--no-binary-package', name]),
       ],
     ],
     environment: ({ tree }) => ({
