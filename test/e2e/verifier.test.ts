@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { findBubblewrap } from '../../packages/phasegate/src/sandbox/bubblewrapState.ts';
 import { FULL } from '../tier.ts';
@@ -166,6 +168,59 @@ describe.runIf(works)('what the engine verifies by (bubblewrap)', () => {
     expect((await phasegate(project, ['status', run])).stdout).toContain('seen (observed');
   });
 });
+
+describe.runIf(FULL && works)('what the engine verifies by has bounds (bubblewrap)', () => {
+  test.each([
+    [
+      'one that writes 1 GB of files',
+      command('[/bin/sh, -c, "for i in 1 2 3 4; do head -c 268435456 /dev/zero > out.$i; done"]'),
+      'check_failed',
+      /wrote more than 512 MB of files, which is refused/,
+    ],
+    [
+      'one that writes as much and says nothing was wrong',
+      tests(
+        '[/bin/sh, -c, "head -c 629145600 /dev/zero > out; echo TAP version 13; echo ok 1 - a; echo 1..1"]',
+      ),
+      'check_failed',
+      /wrote more than 512 MB of files, which is refused/,
+    ],
+    [
+      'one that forks without end',
+      command('[/bin/sh, -c, "while :; do sleep 6173 & done"]', 'timeout_seconds: 1'),
+      'check_timed_out',
+      /did not end within 1 seconds and was killed/,
+    ],
+  ] as const)(
+    '%s is refused, and nothing of it is left [adv.I12]',
+    async (_, check, code, says) => {
+      const project = makeProject({ 'proven.workflow.yaml': workflow(check), 'src/a.js': '' });
+      const run = await startRun(project, 'proven');
+
+      const done = await phasegate(project, ['done', run, '--evidence', '-', '--json'], { stdin: EVIDENCE });
+
+      const [blocker] = done.json.blockers as { code: string; message: string }[];
+      expect(blocker).toMatchObject({ code, message: expect.stringMatching(says) });
+      expect(readdirSync(join(project.stateDir, 'rooms'))).toEqual([]);
+      expect(commandLines().filter((line) => line.split('\0')[1] === '6173')).toEqual([]);
+      expect((await phasegate(project, ['audit', 'verify'])).code).toBe(0);
+    },
+    120_000,
+  );
+});
+
+/** Of every process of this machine that is still there; one that ended and was not waited for has none. */
+function commandLines(): readonly string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && name !== String(process.pid))
+    .flatMap((pid) => {
+      try {
+        return [readFileSync(`/proc/${pid}/cmdline`, 'utf8')];
+      } catch {
+        return [];
+      }
+    });
+}
 
 /** Asked only where it is used. */
 const registry = FULL && works && (await reaches('https://registry.npmjs.org/is-number'));

@@ -8,6 +8,7 @@ import { cleanEnvironment } from '../workspace/cleanEnvironment.ts';
 import { findBeneath } from '../workspace/openBeneath.ts';
 import { programOf } from '../workspace/programOf.ts';
 import { relativePath } from '../workspace/relativePath.ts';
+import { boundFiles, MOST_WRITTEN } from './boundFiles.ts';
 
 /** A program that a check runs in the workspace. */
 export interface Order {
@@ -72,7 +73,12 @@ export async function runOrder(
   }
   // Loaded when a command is run: most processes run none, and every one pays for what it loads.
   const { runEnclosed } = await import('../workspace/runEnclosed.ts');
-  const { how, stdout, tail, heldOpen } = await runEnclosed({ ...order, cwd, environment, signal }, enclose);
+  // In the workspace, a human sees what is written, and the disk is theirs; a room is ours.
+  const bound = room === undefined ? null : await boundFiles(root);
+  const until = bound === null ? signal : AbortSignal.any([signal, bound.signal]);
+  const ended = await runEnclosed({ ...order, cwd, environment, signal: until }, enclose);
+  const wroteTooMuch = (await bound?.end()) === true;
+  const { how, stdout, tail, heldOpen } = ended;
   const refuse = (what: string): CheckAnswer => ({
     passed: false,
     reason: `\`${order.text}\` ${what}${ending(tail)}`,
@@ -87,6 +93,8 @@ export async function runOrder(
   });
   const answered = (what: string) =>
     ({ kind: 'answered', answer: { ...refuse(what), ran: [ran(null)] } }) as const;
+  if (wroteTooMuch && !signal.aborted)
+    return answered(`wrote more than ${MOST_WRITTEN / 1024 ** 2} MB of files, which is refused`);
   switch (how.kind) {
     case 'timed_out':
       throw new CheckTimeout(
