@@ -11,7 +11,7 @@ const PACKAGES = {
   'packages/one': { version: '1.0.0' },
   '../other': { version: '1.0.0' },
   'packages/../../other': { version: '1.0.0' },
-  'node_modules/left-pad': { resolved: 'https://registry.npmjs.org/left-pad/-/left-pad-1.3.0.tgz' },
+  'node_modules/left-pad': { resolved: 'https://packages.example/left-pad/-/left-pad-1.3.0.tgz' },
 };
 
 test('a lockfile has nothing read or written outside of the project and of its copy [S2.2]', async () => {

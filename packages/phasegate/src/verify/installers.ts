@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isJsonObject, own } from '@phasegate/core';
 import type { DependencyKind } from '@phasegate/core/ports';
@@ -93,6 +93,7 @@ export const INSTALLERS: Readonly<Record<DependencyKind, Installer>> = {
       ],
     ],
     environment: () => ({ ...INSIDE, PIP_CERT: CERTIFICATES, PYTHONDONTWRITEBYTECODE: '1' }),
+    finish: withMovableScripts,
   },
   uv: {
     program: 'uv',
@@ -112,6 +113,7 @@ export const INSTALLERS: Readonly<Record<DependencyKind, Installer>> = {
       UV_CACHE_DIR: '/tmp/uv-cache',
       UV_PYTHON_DOWNLOADS: 'never',
     }),
+    finish: withMovableScripts,
   },
   go: {
     program: 'go',
@@ -159,3 +161,21 @@ export function scriptsWanted(lockfile: Lockfile): readonly string[] {
 function withCaches({ tree }: InstallPlace): void {
   for (const name of CACHES) mkdirSync(join(tree, 'node_modules', name), { recursive: true });
 }
+
+/** Programs of a virtual environment name the folder that it was made in, which is not where it is kept. */
+function withMovableScripts({ tree }: InstallPlace): void {
+  const bin = join(tree, 'venv/bin');
+  for (const name of readdirSync(bin)) {
+    const file = join(bin, name);
+    if (!lstatSync(file).isFile()) continue;
+    const text = readFileSync(file, 'latin1');
+    const [first = '', second = '', third = ''] = text.slice(0, 2048).split('\n', 3);
+    const isLong = first === '#!/bin/sh' && second.startsWith("'''exec' ") && second.includes(bin);
+    if (!isLong && !first.startsWith(`#!${bin}/python`)) continue;
+    const head = isLong ? `${first}\n${second}\n${third}\n` : `${first}\n`;
+    writeFileSync(file, `${MOVABLE}${text.slice(head.length)}`, 'latin1');
+  }
+}
+
+/** For a shell, to start the Python beside it; for Python, a text. */
+const MOVABLE = `#!/bin/sh\n'''exec' "$(dirname -- "$(realpath -- "$0")")/python" "$0" "$@"\n' '''\n`;
