@@ -1,10 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { isJsonObject, type Json, type JsonObject } from '@phasegate/core';
 import type { HookClient } from './runtime/ports.ts';
 import { findServer } from './serverFile.ts';
-import { hookSocketFor, pidFileOf, requireSocketFolder } from './settings/hookSocket.ts';
+import { hookSocketFor, isServedBy, requireSocketFolder } from './settings/hookSocket.ts';
 
 /**
  * What the running server answers to an event, or null where there is none, or no whole answer of it: then the event is
@@ -23,7 +23,7 @@ export async function askRunningServer(
   try {
     requireSocketFolder(path);
     const found = await findServer(stateDir);
-    if (found === null || Number(readFileSync(pidFileOf(path), 'utf8')) !== found.pid) return null;
+    if (found === null || !isServedBy(path, found.pid)) return null;
     const value = JSON.parse(await posted(path, `/api/v1/hooks/${client}`, { body, run })) as Json;
     return isJsonObject(value) ? value : null;
   } catch {

@@ -19,6 +19,7 @@ import { ownStateDir } from './config/stateDirFor.ts';
 import { readWorktreeRecord } from './config/worktreeRecord.ts';
 import type { BackgroundServer, EnsureServer, FoundServer, ServerEntry } from './runtime/ports.ts';
 import { findServer, isPlaceTaken, lookAtServer } from './serverFile.ts';
+import { isServedBy } from './settings/hookSocket.ts';
 
 /** What a server in the background is started by. */
 export interface Launching {
@@ -38,7 +39,8 @@ export function createBackgroundServer(launching: Launching): BackgroundServer {
 
 /**
  * Finds the server or starts it, and waits until it shows its key. Of many who start one, the place beside
- * `server.json` lets one through; the others end, and their callers find that one. Throws `server_unreachable`.
+ * `server.json` lets one through; the others end, and their callers find that one. One that is ending, or whose socket
+ * for hooks was removed, still shows its key: it is waited for. Throws `server_unreachable`.
  */
 async function ensureServer(
   request: Parameters<EnsureServer>[0],
@@ -46,7 +48,7 @@ async function ensureServer(
 ): Promise<FoundServer> {
   const { stateDir } = request;
   const found = await findServer(stateDir);
-  if (found !== null) return { ...found, started: false };
+  if (found !== null && canBeAskedByHooks(found)) return { ...found, started: false };
   // One for all folders of the project: it works in the main one, also where a worktree is the first to need it.
   const main = readWorktreeRecord(ownStateDir(realpathSync(request.root), launching.env)) ?? request.root;
   makeFolder(stateDir);
@@ -54,6 +56,7 @@ async function ensureServer(
   const until = Date.now() + request.deadlineMs;
   let child: Started | null = null;
   let starts = 0;
+  let entry = found;
   while (Date.now() < until) {
     // Another that is starting is waited for; where it ends without a server, or was on its way out, the next is ours.
     if ((child === null || child.ended) && starts < MOST_STARTS && !(await isPlaceTaken(stateDir))) {
@@ -61,11 +64,18 @@ async function ensureServer(
       starts += 1;
     }
     await later(LOOK_MS);
-    const entry = await findServer(stateDir);
-    if (entry !== null) return { ...entry, started: entry.pid === child?.pid };
+    entry = await findServer(stateDir);
+    if (entry !== null && canBeAskedByHooks(entry)) return { ...entry, started: entry.pid === child?.pid };
     if (starts === MOST_STARTS && child?.ended === true && !(await isPlaceTaken(stateDir))) break;
   }
+  // Everybody but hooks can use it, and a hook that finds no socket says so.
+  if (entry !== null) return { ...entry, started: entry.pid === child?.pid };
   throw unreachable(stateDir, request.deadlineMs);
+}
+
+/** Also one that never had a socket for them, which says so in its log: waiting would not change it. */
+function canBeAskedByHooks({ socket, pid }: ServerEntry): boolean {
+  return socket === undefined || isServedBy(socket, pid);
 }
 
 /** Asks the server to end, and waits until its place is free. Null where there was none. */

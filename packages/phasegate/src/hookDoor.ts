@@ -1,12 +1,14 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { reasonOf } from '@phasegate/core/model';
-import { hookSocketFor, makeSocketFolder, pidFileOf } from './settings/hookSocket.ts';
-import { type HttpOptions, serveHttp } from './surfaces/rest/httpServer.ts';
+import { hookSocketFor, isServedBy, makeSocketFolder, pidFileOf } from './settings/hookSocket.ts';
+import { type HttpOptions, type HttpServer, serveHttp } from './surfaces/rest/httpServer.ts';
 
 /** Where hooks of clients come in. */
 export interface HookDoor {
   /** Null where none could be opened: then hooks block. */
   readonly socket: string | null;
+  /** Opens it again where its socket or the file beside it was removed: no hook finds the server without them. */
+  keep(): void;
   close(): Promise<void>;
 }
 
@@ -22,7 +24,7 @@ export async function openHookDoor(
 ): Promise<HookDoor> {
   const socket = hookSocketFor(stateDir);
   const pidFile = pidFileOf(socket);
-  try {
+  const open = async (): Promise<HttpServer> => {
     makeSocketFolder(socket);
     const http = await serveHttp({
       app: {
@@ -39,17 +41,51 @@ export async function openHookDoor(
       limits: { headersMs: 5_000, requestMs: 10_000 },
     });
     writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
-    return {
-      socket,
-      async close() {
-        rmSync(pidFile, { force: true });
-        await http.close();
-      },
-    };
+    return http;
+  };
+  const failed = (error: unknown) => told.log(`hooks cannot reach this server: ${reasonOf(error)}`);
+  try {
+    return keptDoor({ socket, http: await open(), open, failed });
   } catch (error) {
-    told.log(`hooks cannot reach this server: ${reasonOf(error)}`);
-    return { socket: null, close: async () => undefined };
+    failed(error);
+    return { socket: null, keep: () => undefined, close: async () => undefined };
   }
+}
+
+interface Opened {
+  readonly socket: string;
+  readonly http: HttpServer;
+  open(): Promise<HttpServer>;
+  failed(error: unknown): void;
+}
+
+function keptDoor({ socket, http, open, failed }: Opened): HookDoor {
+  // All that were opened: what is under way at an earlier one is answered too.
+  const opened = [http];
+  let opening: Promise<void> | null = null;
+  let closed = false;
+  const openAgain = async () => {
+    // Node removes what lies at the path of a socket as soon as it closes it, so this comes before the next is there.
+    void opened.at(-1)?.close();
+    try {
+      opened.push(await open());
+    } catch (error) {
+      failed(error);
+    }
+    opening = null;
+  };
+  return {
+    socket,
+    keep() {
+      if (!closed && opening === null && !isServedBy(socket, process.pid)) opening = openAgain();
+    },
+    async close() {
+      closed = true;
+      await opening;
+      rmSync(pidFileOf(socket), { force: true });
+      await Promise.all(opened.map((one) => one.close()));
+    },
+  };
 }
 
 const OPEN = /^\/(?:api\/v1\/hooks\/[a-z-]+|healthz)$/;

@@ -6,7 +6,7 @@ import { REQUEST_LIMIT } from '@phasegate/core/contract';
 import { reasonOf } from '@phasegate/core/model';
 import { loadConfig } from './config.ts';
 import { dashboardFiles } from './dashboardFiles.ts';
-import { openHookDoor } from './hookDoor.ts';
+import { type HookDoor, openHookDoor } from './hookDoor.ts';
 import { createIdleEnd, type IdleEnd } from './idleEnd.ts';
 import { type Isolated, isolatedProject, isolationOf, socketsFor } from './localIsolation.ts';
 import { mountHooks } from './mountHooks.ts';
@@ -158,7 +158,12 @@ async function listen(request: ServeRequest, open: OpenProject, binding: Serving
     throw error;
   });
   const url = urlOf(request, binding, http.port);
-  const { proofOf } = binding.place;
+  let door: HookDoor | undefined;
+  const proofOf = (challenge: string) => {
+    // The one who looks for the server may be a hook that did not find its socket.
+    door?.keep();
+    return binding.place.proofOf(challenge);
+  };
   const settings = {
     ...settingsOf(request, binding, url),
     identity: { asked: CHALLENGE_HEADER, shown: PROOF_HEADER, proofOf },
@@ -190,19 +195,20 @@ async function listen(request: ServeRequest, open: OpenProject, binding: Serving
     await app.close();
     throw error;
   }
-  const door = await openHookDoor(request.project.stateDir, served().app, {
+  const opened = await openHookDoor(request.project.stateDir, served().app, {
     hot: countingUse(binding.idle, () => null),
     log: request.log,
   });
+  door = opened;
   return {
     close: async () => {
-      await door.close();
+      await opened.close();
       await closeAll(listeners);
     },
     app,
     url,
     origin: settings.origin,
-    hookSocket: door.socket,
+    hookSocket: opened.socket,
   };
 }
 

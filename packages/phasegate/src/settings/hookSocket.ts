@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { lstatSync, mkdirSync } from 'node:fs';
+import { lstatSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
 
@@ -18,6 +18,15 @@ export function hookSocketFor(stateDir: string): string {
 /** The file with the number of the process that serves a socket. */
 export function pidFileOf(socket: string): string {
   return socket.replace(/\.sock$/, '.pid');
+}
+
+/** Whether the socket is there and the file beside it names this process: then a hook asks it. */
+export function isServedBy(socket: string, pid: number): boolean {
+  try {
+    return lstatSync(socket).isSocket() && Number(readFileSync(pidFileOf(socket), 'utf8')) === pid;
+  } catch {
+    return false;
+  }
 }
 
 /** Makes the folder of a socket, and refuses one that somebody else could put a socket into. */
