@@ -16,7 +16,7 @@ import {
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createPort } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { hookScript } from '../../packages/phasegate/src/settings/hookScript.ts';
 import { hookSocketFor, pidFileOf } from '../../packages/phasegate/src/settings/hookSocket.ts';
@@ -154,16 +154,15 @@ test('a killed server whose port something else has taken is started again, and 
 });
 
 test('a folder of the socket that is a link is not used, and the way on is named [adv.E8]', async () => {
-  const folder = dirname(socket);
-  const aside = `${folder}-aside`;
-  renameSync(folder, aside);
-  symlinkSync(aside, folder);
+  // In a folder of its own: that of long paths is shared by all projects of the user, whose hooks would be refused too.
+  const { file, folder } = await scripted({ starts: true });
+  renameSync(join(folder, 'run'), join(folder, 'aside'));
+  symlinkSync('aside', join(folder, 'run'));
 
-  const { code, stdout, stderr } = await ask(event('Read', { file_path: '/x' }));
-  rmSync(folder);
-  renameSync(aside, folder);
+  const { code, stdout, stderr } = await ask(event('Read', { file_path: '/x' }), {}, file);
 
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain(`${join(folder, 'run')} is not a folder of this user's`);
   expect(stderr).toContain('phasegate doctor');
 });
 
@@ -267,17 +266,20 @@ async function scripted({
   listener = (_, response) => response.end('{}'),
   curl = '/usr/bin/curl',
   env = '/usr/bin/env',
+  starts = false,
 }: {
   readonly client?: string;
   readonly listener?: RequestListener | null;
   readonly curl?: string | null;
   readonly env?: string;
+  /** Whether `phasegate up` says that the server runs. */
+  readonly starts?: boolean;
 }): Promise<{ readonly file: string; readonly folder: string }> {
   const folder = mkdtempSync(join('/tmp', 'phasegate-hook-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   mkdirSync(join(folder, 'run'), { mode: 0o700 });
   const own = join(folder, 'run/hooks.sock');
-  writeFileSync(join(folder, 'phasegate'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+  writeFileSync(join(folder, 'phasegate'), `#!/bin/sh\nexit ${starts ? 0 : 1}\n`, { mode: 0o755 });
   if (listener !== null) {
     const server = createServer(listener).listen(own);
     await once(server, 'listening');
