@@ -8,6 +8,7 @@ import { type Door, openDoor } from './fixtures/openDoor.ts';
 import { OPERATOR } from './fixtures/operator.ts';
 import { serveHttp } from './httpServer.ts';
 import type { RestEnv } from './parts.ts';
+import { problemOf } from './problem.ts';
 
 const EVENTS = '/api/v1/events';
 
@@ -103,6 +104,17 @@ describe('the event stream', () => {
 
     expect(statuses).toEqual([200, 200, 200, 200, 429, 429]);
     expect(next.status).toBe(200);
+  });
+
+  test('of a human who has them all gives way to another human, until both have as many', async () => {
+    const { as } = fed({});
+    const vic = await Promise.all(Array.from({ length: 9 }, () => as('vic')));
+    const maria = await Promise.all([1, 2, 3, 4, 5].map(() => as('maria')));
+
+    expect(vic.map(({ status }) => status)).toEqual(Array(9).fill(200));
+    expect(maria.map(({ status }) => status)).toEqual([200, 200, 200, 200, 429]);
+    expect(await vic[0]?.text()).toBe('retry: 2000\n\n');
+    expect((await as('vic')).status).toBe(429);
   });
 
   test('is not held open for who only asks for its headers, or is gone before it begins', async () => {
@@ -251,9 +263,10 @@ function fed(limits: Partial<StreamLimits>, signedIn: () => boolean = () => true
   );
   onTestFinished(() => streams.close());
   const app = new Hono<RestEnv>();
+  app.onError((error, c) => problemOf(error, c.req.path));
   app.get('/here', (c) => c.text('here'));
   app.get('/events', (c) => {
-    c.set('caller', { kind: 'human', session: OPERATOR });
+    c.set('caller', { kind: 'human', session: { ...OPERATOR, name: c.req.header('from') ?? OPERATOR.name } });
     c.set('signedIn', async () => signedIn());
     return streams.handler(c);
   });
@@ -261,6 +274,7 @@ function fed(limits: Partial<StreamLimits>, signedIn: () => boolean = () => true
     app,
     listeners,
     request: () => app.request('/events'),
+    as: (from: string) => app.request('/events', { headers: { from } }),
     emit: (one: FeedRecord) => [...listeners].map((listener) => listener(one))[0],
   };
 }

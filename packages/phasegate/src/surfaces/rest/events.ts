@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { withoutRecording } from '@phasegate/core/engine';
 import type { Context } from 'hono';
+import { holdersOfMost } from '../../limits/holdersOfMost.ts';
 import type { FeedRecord } from '../../runtime/ports.ts';
 import { humanOf } from './callers.ts';
 import type { Metrics } from './metrics.ts';
@@ -31,15 +32,22 @@ export function createEventStreams(
   limits: StreamLimits = LIMITS,
 ): EventStreams {
   const { project, settings } = parts;
-  const open = new Set<Stream>();
-  let reserved = 0;
+  const places = new Set<Place>();
 
-  async function begin(c: Context<RestEnv>): Promise<Response> {
-    const session = humanOf(c);
+  /** Ends a stream of the one who has the most, unless they want another. */
+  function makeRoomFor(name: string): boolean {
+    const crowding = holdersOfMost([...places, { name }].map((place) => place.name));
+    if (crowding.has(name)) return false;
+    const given = [...places].find((place) => place.stream !== null && crowding.has(place.name));
+    given?.stream?.end();
+    return given !== undefined;
+  }
+
+  async function begin(c: Context<RestEnv>, place: Place): Promise<Response> {
     const run = c.req.query('run') ?? null;
     const newest = await project.feed.newest();
     const after = startOf(c, newest);
-    if (run !== null) await project.as({ kind: 'human', name: session.name }).view(run);
+    if (run !== null) await project.as({ kind: 'human', name: place.name }).view(run);
     const headers = { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' };
     // Nobody would ever read, or cancel, the body of an answer that has none.
     if (c.req.method === 'HEAD') return new Response(null, { headers });
@@ -48,7 +56,7 @@ export function createEventStreams(
       socket: c.env?.outgoing,
       signedIn: c.get('signedIn'),
     });
-    open.add(stream);
+    place.stream = stream;
     metrics.stream(1);
     const stop = project.feed.subscribe(
       (record) => (run === null || record.run === run ? stream.send(textOf(record)) : undefined),
@@ -56,7 +64,7 @@ export function createEventStreams(
     );
     stream.onEnd(() => {
       stop();
-      open.delete(stream);
+      places.delete(place);
       metrics.stream(-1);
     });
     // A client that is gone before its body is looked at would not be noticed otherwise.
@@ -68,24 +76,32 @@ export function createEventStreams(
 
   return {
     async handler(c) {
-      // Counted before anything is awaited, so that many at once cannot all find room.
-      if (open.size + reserved >= settings.maxStreams) {
-        humanOf(c);
+      const { name } = humanOf(c);
+      if (places.size >= settings.maxStreams && !makeRoomFor(name)) {
         throw new RequestRefused('rate_limited', `there are ${settings.maxStreams} event streams already`, {
           headers: { 'retry-after': '5' },
         });
       }
-      reserved++;
+      // Taken before anything is awaited, so that many at once cannot all find room.
+      const place: Place = { name, stream: null };
+      places.add(place);
       try {
-        return await begin(c);
+        return await begin(c, place);
       } finally {
-        reserved--;
+        if (place.stream === null) places.delete(place);
       }
     },
     close() {
-      for (const stream of [...open]) stream.end();
+      for (const { stream } of [...places]) stream?.end();
     },
   };
+}
+
+/** Room for one stream. */
+interface Place {
+  readonly name: string;
+  /** Null until it has begun. */
+  stream: Stream | null;
 }
 
 const LIMITS: StreamLimits = { heartbeatMs: 15_000, buffer: 1024 * 1024, stalledMs: 30_000 };

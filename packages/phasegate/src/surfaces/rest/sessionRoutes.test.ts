@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { browserOf, type Door, openDoor, PASSPHRASE } from './fixtures/openDoor.ts';
+import { type Browser, browserOf, type Door, openDoor, PASSPHRASE } from './fixtures/openDoor.ts';
 
 const SESSION = '/api/v1/session';
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -213,6 +213,22 @@ describe('a session', () => {
     door.pass(1);
     await door.project.humans.add('otto', PASSPHRASE, human);
     expect(await look()).toEqual([401, 401]);
+  });
+
+  test('is not ended by another human who signs in again and again', async () => {
+    const { door, human } = await withMaria();
+    await door.project.humans.add({ name: 'vic', role: 'viewer' }, PASSPHRASE, human);
+    const vic = await door.project.humans.unlock('vic', PASSPHRASE);
+    const maria = await door.browser(human);
+    const look = ({ at, cookie }: Browser) => door.app.request(`${at}${SESSION}`, { headers: { cookie } });
+    const first = await door.browser(vic);
+    for (let count = 0; count < 64; count++) {
+      door.pass(1);
+      await door.browser(vic);
+    }
+
+    expect((await look(maria)).status).toBe(200);
+    expect((await look(first)).status).toBe(401);
   });
 
   test('makes room where there are too many: the one that was not used longest', async () => {

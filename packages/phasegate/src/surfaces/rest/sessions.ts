@@ -1,4 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { holdersOfMost } from '../../limits/holdersOfMost.ts';
 import type { UnlockedHuman } from '../../runtime/ports.ts';
 import type { HumanSession, RestParts } from './parts.ts';
 import { newPlace } from './place.ts';
@@ -211,8 +212,13 @@ function equal(a: string, b: string): boolean {
   return timingSafeEqual(Buffer.from(a), Buffer.from(b));
 }
 
+/** Anyone who signs in again and again ends their own sessions, and nobody else's. */
 function leastUsed(sessions: ReadonlyMap<string, Entry>): string {
+  const crowding = holdersOfMost([...sessions.values()].map(({ name }) => name ?? ''));
   let oldest: Entry | undefined;
-  for (const entry of sessions.values()) if (oldest === undefined || entry.used < oldest.used) oldest = entry;
+  for (const entry of sessions.values()) {
+    if (!crowding.has(entry.name ?? '')) continue;
+    if (oldest === undefined || entry.used < oldest.used) oldest = entry;
+  }
   return oldest?.key ?? '';
 }
