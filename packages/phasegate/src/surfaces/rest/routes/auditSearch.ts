@@ -5,6 +5,7 @@ import { PAGE_LIMIT, WORD_LIMIT } from '@phasegate/wire';
 import { auditFound, numberInQuery, textUpTo } from '@phasegate/wire/schemas';
 import { type Endpoint, endpoint, reply } from './endpoint.ts';
 import { humanOf } from './principals.ts';
+import { breathe, searches, WINDOW } from './searches.ts';
 
 /** A record and the number by which it is paged. */
 interface Placed {
@@ -21,7 +22,6 @@ interface Shelf {
 
 /** So many records are looked through for one answer; the next answer goes on behind them. */
 const MOST_SEARCHED = 20_000;
-const WINDOW = 1000;
 
 /** Looking for records, the newest first. */
 export const AUDIT_SEARCH_ROUTES: readonly Endpoint[] = [
@@ -55,8 +55,13 @@ export const AUDIT_SEARCH_ROUTES: readonly Endpoint[] = [
                 (await project.feed.after(at, most)).map((record) => ({ at: record.id, record })),
             }
           : chainOf((after, most) => history(run, { after, limit: most }));
-      const end = before === 0 ? (await shelf.newest()) + 1 : before;
-      return reply(200, await lookThrough(shelf, { end, limit, isWanted: wantedBy(query) }));
+      const look = async () => {
+        const newest = (await shelf.newest()) + 1;
+        // From behind the newest there would be nothing to look through, for as long as one likes.
+        const end = before === 0 ? newest : Math.min(before, newest);
+        return lookThrough(shelf, { end, limit, isWanted: wantedBy(query) });
+      };
+      return reply(200, await searches.act(caller.session.name, look));
     },
   }),
 ];
@@ -68,7 +73,8 @@ async function lookThrough(
   const records: AuditRecord[] = [];
   let { end } = asked;
   let searched = 0;
-  while (end > 1 && searched < MOST_SEARCHED) {
+  // Numbers that have no record any more count: looking at nothing takes its time, too.
+  for (let looked = 0; end > 1 && looked < MOST_SEARCHED; looked += WINDOW) {
     const start = Math.max(0, end - 1 - WINDOW);
     const found = (await shelf.after(start, WINDOW)).filter(({ at }) => at < end);
     for (const { at, record } of found.toReversed()) {
@@ -79,6 +85,7 @@ async function lookThrough(
       if (records.length === asked.limit) return { records, next_before: end > 1 ? end : null, searched };
     }
     end = start + 1;
+    await breathe();
   }
   return { records, next_before: end > 1 ? end : null, searched };
 }

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { canonicalJson, type JsonObject } from '@phasegate/core';
+import { canonicalJson, type JsonObject, type RunSummary } from '@phasegate/core';
 import {
   encodeLine,
   encodeNotStarted,
@@ -25,6 +25,7 @@ import { RequestRefused } from '../problem.ts';
 import { type Endpoint, endpoint, reply } from './endpoint.ts';
 import { demandOwnRun, humanOf } from './principals.ts';
 import { refuse } from './refusal.ts';
+import { breathe, searches, WINDOW } from './searches.ts';
 import { HTTP } from './spell.ts';
 
 const AGAIN = 'POST /api/v1/runs with this corrected';
@@ -69,9 +70,9 @@ export const RUN_ROUTES: readonly Endpoint[] = [
       const found =
         search === undefined
           ? await project.runs({ ...wanted, ...page })
-          : (await project.runs({ ...wanted, limit: MOST_SEARCHED }))
-              .filter((line) => lineHolds(line, search))
-              .slice(offset, offset + page.limit);
+          : await searches.act(caller.session.name, () =>
+              linesHolding(search, (at) => project.runs({ ...wanted, ...at }), page),
+            );
       const runs = found.slice(0, limit).map(encodeLine);
       const next_offset = found.length > limit ? offset + limit : null;
       return reply(200, { runs, next_offset });
@@ -171,4 +172,26 @@ function oneBag(params: JsonObject, options: JsonObject): JsonObject {
       fields: torn.map((key) => ({ field: `options.${key}`, message: 'has another value in `params`' })),
     },
   );
+}
+
+interface Page {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** A page of the runs that hold the words, looked for no further than it needs. */
+async function linesHolding(
+  search: string,
+  read: (at: Page) => Promise<readonly RunSummary[]>,
+  { limit, offset }: Page,
+): Promise<readonly RunSummary[]> {
+  // By their ids: a run that begins meanwhile moves the others on by one.
+  const found = new Map<string, RunSummary>();
+  for (let at = 0; at < MOST_SEARCHED && found.size < offset + limit; at += WINDOW) {
+    const lines = await read({ limit: WINDOW, offset: at });
+    for (const line of lines) if (lineHolds(line, search)) found.set(line.run, line);
+    if (lines.length < WINDOW) break;
+    await breathe();
+  }
+  return [...found.values()].slice(offset, offset + limit);
 }

@@ -91,6 +91,17 @@ describe('looking for records', () => {
     });
     expect((await bed.get('/audit/search?before=x', maria)).status).toBe(422);
   });
+
+  test('from behind the newest it begins at the newest, however far behind', async () => {
+    const { bed, maria } = await underWay();
+    const search = async (query: string) => (await bed.get(`/audit/search?limit=1${query}`, maria)).body;
+
+    expect(await search('&before=900000000000000')).toEqual(await search(''));
+    expect(await search('&before=900000000000000&search=nothing-like-it')).toMatchObject({
+      records: [],
+      next_before: null,
+    });
+  });
 });
 
 describe('who is signed in where', () => {
