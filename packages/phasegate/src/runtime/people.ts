@@ -157,9 +157,9 @@ export function createHumans(
         // Nobody can open the old key any more, so there is a new one; what the old one signed stays signed by it.
         const key = await createHumanKey(passphrase, keys);
         const who = `human:${by.principal.name}`;
-        const drafts = [...record(who, 'human_removed', name), ...record(who, 'human_added', name)];
-        const role = human.role === undefined ? {} : { role: human.role };
-        const made = { name, ...role, ...key, addedAt: now(), addedBy: by.principal.name };
+        const role = roleOf(human);
+        const drafts = [...record(who, 'human_removed', name), ...record(who, 'human_added', name, { role })];
+        const made = { name, role, ...key, addedAt: now(), addedBy: by.principal.name };
         return store.putHuman(made, drafts, humans);
       });
     },

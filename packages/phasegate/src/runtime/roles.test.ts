@@ -83,7 +83,7 @@ test.each(['viewer', 'approver'] as const)(
   },
 );
 
-test('a new key leaves a human the role they had', async () => {
+test('a new key leaves a human the role they had, and the audit says so', async () => {
   const { project, humans } = await opened();
 
   await project.humans.reset('viewer', 'another horse battery', humans.admin);
@@ -91,6 +91,10 @@ test('a new key leaves a human the role they had', async () => {
   expect(await project.humans.list()).toContainEqual(
     expect.objectContaining({ name: 'viewer', role: 'viewer' }),
   );
+  const records = await project.feed.after(0, 99);
+  expect(records.findLast(({ event }) => event === 'human_added')).toMatchObject({
+    data: { human: 'viewer', role: 'viewer' },
+  });
 });
 
 test('who is not on record may do nothing once there are humans', async () => {
