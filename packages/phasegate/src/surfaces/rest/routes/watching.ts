@@ -10,9 +10,10 @@ import {
   encodeRunMap,
   type InboxItem,
 } from '@phasegate/wire/watching';
-import type { RunsOf } from '../../../runtime/ports.ts';
+import type { FeedRecord, RunsOf, Serving } from '../../../runtime/ports.ts';
 import { type Endpoint, endpoint, reply } from './endpoint.ts';
 import { humanOf } from './principals.ts';
+import { breathe, searches, WINDOW } from './searches.ts';
 
 /** As many as a screen shows. */
 const MOST_GLANCES = 100;
@@ -76,9 +77,8 @@ export const WATCHING_ROUTES: readonly Endpoint[] = [
     summary: 'What agents did of late',
     description: `Calls and denials of each agent, and denials by rule, in the newest ${MOST_ACTIVITY} records.`,
     answers: { 200: { description: 'the sum of it', schema: activity } },
-    async handle({ parts: { project } }) {
-      const newest = await project.feed.newest();
-      const records = await project.feed.after(Math.max(0, newest - MOST_ACTIVITY), MOST_ACTIVITY);
+    async handle({ caller, parts: { project } }) {
+      const records = await searches.act(caller.session.name, () => newestRecords(project.feed));
       return reply(200, encodeActivity(records));
     },
   }),
@@ -100,6 +100,18 @@ export const WATCHING_ROUTES: readonly Endpoint[] = [
     },
   }),
 ];
+
+/** Read bit by bit: agents are answered in between. */
+async function newestRecords(feed: Serving['feed']): Promise<readonly FeedRecord[]> {
+  const newest = await feed.newest();
+  const records: FeedRecord[] = [];
+  for (let after = Math.max(0, newest - MOST_ACTIVITY); after < newest; after += WINDOW) {
+    // Past the window only where numbers are missing; those come with the next.
+    records.push(...(await feed.after(after, WINDOW)).filter(({ id }) => id <= after + WINDOW));
+    await breathe();
+  }
+  return records;
+}
 
 const MOST_WAITING = 200;
 
