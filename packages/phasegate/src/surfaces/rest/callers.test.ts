@@ -97,6 +97,28 @@ describe('a credential', () => {
   });
 });
 
+test('through the socket of an agent no human signs in, by a page no more than by the API', async () => {
+  const door = openDoor();
+  const ada = { peer: 'ada' };
+  const { pathname, search } = new URL(door.app.signInLink(null));
+  const post = (path: string, type: string) =>
+    door.app.request(path, { method: 'POST', headers: { 'content-type': type }, body: '{}' }, ada);
+
+  const answers = [
+    await post(SESSION, 'application/json'),
+    await post('/sign-in', 'application/x-www-form-urlencoded'),
+    await door.app.request(`${pathname}${search}`, {}, ada),
+    await door.app.request('/', {}, ada),
+  ];
+
+  expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
+  expect(await door.noted('credential_failed')).toContainEqual(
+    expect.objectContaining({ credential: 'socket', reason: 'human_at_socket' }),
+  );
+  // The link is not spent.
+  expect((await door.app.request(`${pathname}${search}`)).status).toBe(303);
+});
+
 describe('failing credentials', () => {
   const guess = (door: ReturnType<typeof openDoor>) =>
     door.app.request(SESSION, { headers: { authorization: 'Bearer pgk_made-up' } });

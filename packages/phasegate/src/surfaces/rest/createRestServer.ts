@@ -71,13 +71,23 @@ export function createRestApp(given: RestParts): RestApp {
   app.use(countRequests(log, metrics, settings.verbose === true));
   if (tracing.request !== null) app.use(tracing.request);
   app.use(guardProvenance(settings));
+  /** INVARIANT: through an agent's socket nobody signs in, by a page no more than by the API. */
+  const demandNoAgent = async (c: Context<RestEnv>): Promise<void> => {
+    const { peer } = c.env ?? {};
+    if (peer !== undefined) throw await refusals.settle(c, humanAtSocket(peer));
+  };
   // Anyone who signs in has no credential yet, and perhaps the cookie of a session that has ended.
   app.use('/api/*', async (c, next) => {
     if (!signsIn(c)) return callers(c, next);
-    const { peer } = c.env ?? {};
-    if (peer !== undefined) throw await refusals.settle(c, humanAtSocket(peer));
+    await demandNoAgent(c);
     return bindNobody(c, next);
   });
+  for (const page of ['/', '/sign-in', '/sign-out']) {
+    app.use(page, async (c, next) => {
+      await demandNoAgent(c);
+      await next();
+    });
+  }
   const starts = createFairStarts();
   const inTurn = beginInTurn(starts);
   const oneAtATime = oneLargeBody(parts);
