@@ -58,7 +58,7 @@ const FAMILIES: Readonly<Record<string, number>> = {
   'runner.js': 118,
   'sax.js': 39,
   'search.js': 58,
-  'server.js': 241,
+  'server.js': 244,
   'setUp.js': 125,
   'svgPlot.js': 4,
   'tests.js': 112,
