@@ -1,8 +1,8 @@
 import type { AuditRecord } from '@phasegate/core';
-import { PAGE_LIMIT } from '@phasegate/wire';
 import type { Hono } from 'hono';
 import { humanOf } from './callers.ts';
 import type { RestEnv, RestParts } from './parts.ts';
+import { breathe, WINDOW } from './routes/searches.ts';
 
 /** Registers the audit as a file: one record on each line, page by page and only as fast as it is read. */
 export function registerAuditExport(app: Hono<RestEnv>, { project }: Pick<RestParts, 'project'>): void {
@@ -13,9 +13,9 @@ export function registerAuditExport(app: Hono<RestEnv>, { project }: Pick<RestPa
     if (run !== undefined) await human.view(run);
     const pageAfter = async (after: number): Promise<Page> => {
       if (run === undefined) {
-        return (await project.feed.after(after, PAGE_LIMIT)).map(({ id, ...record }) => [id, record]);
+        return (await project.feed.after(after, WINDOW)).map(({ id, ...record }) => [id, record]);
       }
-      return (await human.history(run, { after, limit: PAGE_LIMIT })).map((record) => [record.seq, record]);
+      return (await human.history(run, { after, limit: WINDOW })).map((record) => [record.seq, record]);
     };
     return new Response(linesOf(pageAfter), {
       headers: {
@@ -33,6 +33,7 @@ function linesOf(pageAfter: (after: number) => Promise<Page>): ReadableStream {
   let after = 0;
   return new ReadableStream({
     async pull(controller) {
+      await breathe();
       const page = await pageAfter(after);
       const last = page.at(-1);
       if (last === undefined) return controller.close();

@@ -7,6 +7,7 @@ import type { CatalogEntry } from '../../../runtime/ports.ts';
 import type { RestParts } from '../parts.ts';
 import { RequestRefused } from '../problem.ts';
 import { type Endpoint, endpoint, reply } from './endpoint.ts';
+import { breathe, searches } from './searches.ts';
 
 const path = z.strictObject({
   id: textUpTo(WORD_LIMIT).openapi({ param: { name: 'id', in: 'path' }, example: 'tdd' }),
@@ -49,11 +50,15 @@ export const WORKFLOW_PAGE_ROUTES: readonly Endpoint[] = [
     params: path,
     query: z.strictObject({ runs: numberInQuery({ min: 1, max: MOST_RUNS, preset: 50 }) }),
     answers: { 200: { description: 'the record', schema: workflowRecord } },
-    async handle({ params, query, parts: { project } }) {
+    async handle({ caller, params, query, parts: { project } }) {
       const record = recordOfPhases();
-      for await (const { run, records } of project.records.runs({ workflow: params.id, limit: query.runs })) {
-        record.add(run, records);
-      }
+      const wanted = { workflow: params.id, limit: query.runs };
+      await searches.act(caller.session.name, async () => {
+        for await (const { run, records } of project.records.runs(wanted)) {
+          record.add(run, records);
+          await breathe();
+        }
+      });
       return reply(200, { workflow: params.id, ...record.answer() });
     },
   }),
