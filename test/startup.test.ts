@@ -59,10 +59,10 @@ const FAMILIES: Readonly<Record<string, number>> = {
   'sax.js': 39,
   'search.js': 58,
   'server.js': 244,
-  'setUp.js': 125,
+  'setUp.js': 127,
   'svgPlot.js': 4,
   'tests.js': 112,
-  'verify.js': 37,
+  'verify.js': 39,
   'worktree.js': 4,
 };
 
