@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { JsonObject } from '@phasegate/core';
 import { afterEach, describe, expect, test } from 'vitest';
 import { ADA, claim, done, EVE, GATED, openWith, queue } from '../fixtures/agentsAtWork.ts';
 import type { MemoryProject } from '../fixtures/openMemoryProject.ts';
@@ -99,6 +100,25 @@ describe('a webhook', () => {
       expect(one.headers['webhook-timestamp']).toBe(String(Math.floor(Date.parse(it.now()) / 1000)));
       expect(one.headers['content-type']).toBe('application/json');
     }
+  });
+
+  test('is told of every anchor, and where none was made because the audit is broken [adv.M1]', async () => {
+    const it = openWith();
+    const { received, url } = await receiver();
+    const { secret } = await add(it, url, ['audit_anchored']);
+    const { round } = delivering(it);
+    const note = (data: JsonObject) =>
+      it.project.server.note('audit_anchored', { kind: 'engine', name: 'phasegate' }, data);
+
+    await note({ ok: true, anchor: 'place.signature', given: [], failed: [] });
+    await note({ ok: false, message: 'the audit does not go on from there' });
+    await round();
+
+    expect(received.map(({ body }) => body.data)).toEqual([
+      { ok: true, anchor: 'place.signature', given: [], failed: [] },
+      { ok: false, message: 'the audit does not go on from there' },
+    ]);
+    expect(received.every((one) => isSigned(one, secret))).toBe(true);
   });
 
   test('is told only what it asks for, and nothing of before it was there', async () => {
