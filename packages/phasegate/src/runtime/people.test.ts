@@ -81,6 +81,21 @@ describe('the humans of a project', () => {
       expect(await project.verifyAudit()).toMatchObject({ ok: true, findings: [] });
     },
   );
+
+  test('keep their genuine decisions where the clock was hours ahead when they were added or decided', async () => {
+    const { project, add, decided, pass } = opened({ sqlite: true });
+    const ada = await add('ada');
+    pass(6 * 3600);
+    await add('eve');
+    pass(-6 * 3600);
+    await decided('eve');
+    pass(6 * 3600);
+    await decided('eve');
+    pass(-6 * 3600);
+    await project.humans.remove('eve', ada);
+
+    expect(await project.verifyAudit()).toMatchObject({ ok: true, findings: [] });
+  });
 });
 
 describe('a quorum', () => {

@@ -1,8 +1,8 @@
-import { canonicalJson, type Json, type Run, type RunEvent, type Workflow } from '@phasegate/core';
+import { canonicalJson, type Json, own, type Run, type RunEvent, type Workflow } from '@phasegate/core';
 import { eventOfRecord } from '@phasegate/core/engine';
 import { jsonEqual } from '@phasegate/core/model';
 import type { AuditFinding, ChainHead, HumanRecord } from '../runtime/ports.ts';
-import type { AuditRow, Verification } from './auditSource.ts';
+import type { AuditRow, AuditSource, Verification } from './auditSource.ts';
 import { addSums, sumOfHead } from './headSum.ts';
 import { placesOf } from './runPlaces.ts';
 import { stateText, summaryOf } from './storedRun.ts';
@@ -174,6 +174,9 @@ function compareDecisions(verification: Verification, run: Run, seq: number): vo
   const votes = run.status === 'waiting' && run.wait.for === 'gate' ? run.wait.votes : [];
   for (const decision of [...run.decisions, ...votes, ...(run.overrides ?? [])]) {
     if (verifyDecision(run, decision, humansAt(verification, decision.at))) continue;
+    // By time it is nobody's: a clock may have jumped, and the order in which records came does not.
+    const there = humansBefore(verification, run, decision.signature);
+    if (there.length > 0 && verifyDecision(run, decision, there)) continue;
     const what =
       'gate' in decision
         ? `a decision at \`${decision.gate}\``
@@ -194,6 +197,35 @@ function humansAt({ humans }: Verification, at: string): readonly HumanRecord[] 
     .filter(({ sealed, human }) => sealed && Date.parse(human.addedAt) - CLOCK_SET_BACK <= time)
     .filter(({ removedAt }) => removedAt === null || time <= Date.parse(removedAt) + CLOCK_SET_BACK)
     .map(({ human }) => human);
+}
+
+/** Those whose key was on the project's chain when the decision came, by the numbers records have over all chains. */
+function humansBefore(
+  { humans, source }: Verification,
+  { id }: Run,
+  signature: string,
+): readonly HumanRecord[] {
+  const place = placeOfDecision(source, id, signature);
+  if (place === undefined) return [];
+  const there = new Map<string, string>();
+  for (const { event, data, place: at } of source.records(null)) {
+    if (at === undefined || at > place) break;
+    const [name, key] = [String(own(data, 'name')), own(data, 'publicKey')];
+    if (event === 'human_added' && typeof key === 'string') there.set(name, key);
+    if (event === 'human_removed') there.delete(name);
+  }
+  return humans
+    .filter(({ sealed, human }) => sealed && there.get(human.name) === human.publicKey)
+    .map(({ human }) => human);
+}
+
+function placeOfDecision(source: AuditSource, run: string, signature: string): number | undefined {
+  for (const { event, data, place } of source.records(run)) {
+    if (event !== 'gate_decided' && event !== 'phase_overridden') continue;
+    const signed = own(data, event === 'gate_decided' ? 'decision' : 'override') ?? null;
+    if (own(signed, 'signature') === signature) return place;
+  }
+  return undefined;
 }
 
 /** Clocks are corrected now and then; a genuine decision must not look forged for that. */
