@@ -163,6 +163,7 @@ async function inCopy(files: Readonly<Record<string, string>>): Promise<CheckInp
   const room = {
     workspace,
     state: 'measured',
+    copyOf: workspace,
     dependencies: null,
     path: [],
     environment: {},

@@ -1,5 +1,5 @@
 import {
-  deniedTests,
+  codeWithinPlan,
   greenCheck,
   listOf,
   redCheck,
@@ -156,17 +156,7 @@ ${greenCheck(tests, 6, { why: 'a test that fails shows a bug only where the othe
       Fix the cause as it was approved, with the smallest change that does. Leave the tests alone. The engine runs them.
 
       \`changes\` lists every path you changed.
-    allowed_tools: [reading, write_files, bash]
-    forbidden_tools: [git]
-    tool_constraints:
-      bash: { allowed: ${listOf([command])} }
-${deniedTests(layout)}
-    writes: ${listOf(scopeOf(layout.code, layout))}
-    required_artifacts:
-      - type: changes
-        description: paths that were changed
-        schema: { type: array, minItems: 1, uniqueItems: true, items: { type: string, minLength: 1 } }
-    gates: [within_plan, green]
+${codeWithinPlan(layout, command)}
     next: ACCEPT
 
   ACCEPT:

@@ -127,6 +127,21 @@ export function deniedTests({ testsAmongCode }: Layout): string {
   return `      write_files: { denied: ${listOf(globs)} }`;
 }
 
+/** Rules of a phase that changes code as a human approved it, and no test: tools, scope, artifact and gates. */
+export function codeWithinPlan(layout: Layout, command: string): string {
+  return `    allowed_tools: [reading, write_files, bash]
+    forbidden_tools: [git]
+    tool_constraints:
+      bash: { allowed: ${listOf([command])} }
+${deniedTests(layout)}
+    writes: ${listOf(scopeOf(layout.code, layout))}
+    required_artifacts:
+      - type: changes
+        description: paths that were changed
+        schema: { type: array, minItems: 1, uniqueItems: true, items: { type: string, minLength: 1 } }
+    gates: [within_plan, green]`;
+}
+
 /** Steps of a contract test: no test is written, wherever it lies. */
 export function testsAreDenied({ testsAmongCode, sample }: Layout): string {
   const step = (path: string, code: string) =>

@@ -1,4 +1,12 @@
-import { deniedTests, greenCheck, listOf, schemaLine, scopeOf, testsAreDenied, yamlWord } from './pieces.ts';
+import {
+  codeWithinPlan,
+  greenCheck,
+  listOf,
+  schemaLine,
+  scopeOf,
+  testsAreDenied,
+  yamlWord,
+} from './pieces.ts';
 import { readme } from './readme.ts';
 import type { ProjectTests, Template } from './template.ts';
 
@@ -105,17 +113,7 @@ phases:
       behaviour does, and that is another workflow; report the phase as blocked and say why.
 
       \`changes\` lists every path you changed.
-    allowed_tools: [reading, write_files, bash]
-    forbidden_tools: [git]
-    tool_constraints:
-      bash: { allowed: ${listOf([command])} }
-${deniedTests(layout)}
-    writes: ${listOf(scopeOf(layout.code, layout))}
-    required_artifacts:
-      - type: changes
-        description: paths that were changed
-        schema: { type: array, minItems: 1, uniqueItems: true, items: { type: string, minLength: 1 } }
-    gates: [within_plan, green]
+${codeWithinPlan(layout, command)}
     next: ACCEPT
 
   ACCEPT:
