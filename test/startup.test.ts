@@ -25,7 +25,7 @@ const BUILT = join(PACKAGE, 'dist/cli');
 const FAMILIES: Readonly<Record<string, number>> = {
   'agents.js': 31,
   'attachedServers.js': 9,
-  'audit.js': 86,
+  'audit.js': 87,
   'background.js': 9,
   'checks.js': 156,
   'sandbox.js': 40,
