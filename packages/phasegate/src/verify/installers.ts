@@ -1,7 +1,8 @@
-import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isJsonObject, own } from '@phasegate/core';
 import type { DependencyKind } from '@phasegate/core/ports';
+import { readRegularIfAny } from '../files/readRegular.ts';
 import { type Lockfile, npmPackages } from './lockfiles.ts';
 import { CACHES } from './placedDependencies.ts';
 
@@ -167,8 +168,8 @@ function withMovableScripts({ tree }: InstallPlace): void {
   const bin = join(tree, 'venv/bin');
   for (const name of readdirSync(bin)) {
     const file = join(bin, name);
-    if (!lstatSync(file).isFile()) continue;
-    const text = readFileSync(file, 'latin1');
+    // What is larger is no script, and what a link leads to is not ours to write.
+    const text = readRegularIfAny(file, { most: LARGEST_SCRIPT, links: 'refuse' })?.toString('latin1') ?? '';
     const [first = '', second = '', third = ''] = text.slice(0, 2048).split('\n', 3);
     const isLong = first === '#!/bin/sh' && second.startsWith("'''exec' ") && second.includes(bin);
     if (!isLong && !first.startsWith(`#!${bin}/python`)) continue;
@@ -176,6 +177,8 @@ function withMovableScripts({ tree }: InstallPlace): void {
     writeFileSync(file, `${MOVABLE}${text.slice(head.length)}`, 'latin1');
   }
 }
+
+const LARGEST_SCRIPT = 1024 * 1024;
 
 /** For a shell, to start the Python beside it; for Python, a text. */
 const MOVABLE = `#!/bin/sh\n'''exec' "$(dirname -- "$(realpath -- "$0")")/python" "$0" "$@"\n' '''\n`;
