@@ -34,9 +34,6 @@ const PLAIN: Readonly<Record<string, Readonly<Record<string, number>>>> = {
     'phasegate/src/sandbox/scopeMounts.ts': 1,
     'phasegate/src/workspace/openFolderBeneath.ts': 1,
   },
-  'opens a pipe that was made a moment before, in a folder of its own': {
-    'phasegate/src/workspace/openPipe.ts': 2,
-  },
   'makes a new file, and fails where something is there': {
     'phasegate/src/workspace/writeBeneath.ts': 1,
   },

@@ -39,6 +39,8 @@ const NODE: InProcess = {
 const PYTEST: InProcess = {
   argv: [PYTHON, '-m', 'pytest', '-q', '-p', 'no:cacheprovider', '--junitxml={report}', 'tests'],
   files: {
+    // It names nothing: pytest is the system's.
+    'requirements.txt': '',
     'tests/test_sum.py':
       'import sys\nsys.path.insert(0, "src")\nfrom sums import add\n\n\ndef test_sums():\n    assert add(1, 2) == 3\n',
   },

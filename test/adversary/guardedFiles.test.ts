@@ -41,7 +41,7 @@ const OWN_SIEGE =
 
 beforeEach(async ({ task }) => {
   if (OWN_SIEGE.test(task.name)) return;
-  siege = await laySiege({ files: FILES, here: true });
+  siege = await laySiege({ files: FILES, here: !FULL });
   const { root, env } = siege.project;
   for (const words of [
     ['init', '-q'],
@@ -144,7 +144,7 @@ test.runIf(FULL)(
 );
 
 test('a link in the place of `.git/hooks` is removed also where there was no hook [adv.Q2]', async () => {
-  siege = await laySiege({ files: { ...FILES, '.git/HEAD': 'ref: refs/heads/main\n' }, here: true });
+  siege = await laySiege({ files: { ...FILES, '.git/HEAD': 'ref: refs/heads/main\n' }, here: !FULL });
   key = await siege.agent('ada');
   await siege.queue('lab');
   ({ run, token } = await siege.claim('ada', key));
@@ -236,7 +236,7 @@ test('what a phase opens by its path and a tool of ours writes is kept, whicheve
 });
 
 test('an edit that a human accepted with `phasegate trust` is kept, and one that nobody accepted is not [adv.Q2]', async () => {
-  siege = await laySiege({ files: FILES, human: true, here: true });
+  siege = await laySiege({ files: FILES, human: true, here: !FULL });
   key = await siege.agent('ada');
   await siege.queue('lab');
   ({ run, token } = await siege.claim('ada', key));

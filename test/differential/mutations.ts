@@ -47,8 +47,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'one human is a quorum',
     file: 'gate.ts',
-    find: 'const final = agreeing >= gate.quorum;',
-    replace: 'const final = agreeing >= 1;',
+    find: '.size >= gate.quorum;',
+    replace: '.size >= 1;',
   },
   {
     name: 'anyone is an approver',

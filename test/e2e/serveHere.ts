@@ -4,19 +4,16 @@ import { openTestProject } from '../../packages/phasegate/src/runtime/fixtures/o
 import type { Machine } from '../../packages/phasegate/src/surfaces/cli/command.ts';
 import { runCli } from '../../packages/phasegate/src/surfaces/cli/runCli.ts';
 import { atEndOfFile } from '../atEndOfFile.ts';
-import { FULL } from '../tier.ts';
 import { Collector } from './callHere.ts';
 import type { TestProject } from './cli.ts';
-import { type Served, serve, servedAt } from './server.ts';
+import { type Served, servedAt } from './server.ts';
 
 /**
  * Starts the server as `serve` does, but in this process, which takes a tenth of the time: for a test that is about
  * what the server answers, and not about how its process starts, ends or bears an attack. What it starts has the folder
- * and the environment of this process. In the full tier it is a process all the same.
+ * and the environment of this process.
  */
-export async function serveHere(project: TestProject, words: readonly string[] = []): Promise<Served> {
-  if (FULL) return serve(project, words);
-  const { root, env } = project;
+export async function serveHere({ root, env }: TestProject, words: readonly string[] = []): Promise<Served> {
   const asked = new AbortController();
   const [stdout, stderr] = [new Collector(), new Collector()];
   const ended = runCli({

@@ -36,11 +36,11 @@ export function unlockedIn({ folder, words, kinds }: LockQuestion): Unlocked | n
   return null;
 }
 
-const LARGEST = 4 * 1024 * 1024;
+const MOST_OF_MANIFEST = 4 * 1024 * 1024;
 const LISTS = ['dependencies', 'devDependencies', 'optionalDependencies'] as const;
 
 function namesPackages(folder: string): boolean {
-  const bytes = readRegularIfAny(join(folder, 'package.json'), { most: LARGEST, links: 'refuse' });
+  const bytes = readRegularIfAny(join(folder, 'package.json'), { most: MOST_OF_MANIFEST, links: 'refuse' });
   if (bytes === null) return false;
   try {
     const manifest = JSON.parse(bytes.toString('utf8')) as Json;
