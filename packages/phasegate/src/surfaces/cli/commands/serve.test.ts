@@ -225,7 +225,7 @@ test('the port is the config’s where none is named', async () => {
 test('without a word about it the port is 8000 of this machine, and the API is under /api/v1 [S2.94]', async () => {
   // No matter who has it, we or somebody else: a server that wants it says so.
   const taken = createServer().listen(8000, '127.0.0.1');
-  await Promise.race([once(taken, 'listening'), once(taken, 'error')]);
+  await new Promise((resolve) => taken.once('listening', resolve).once('error', resolve));
   onTestFinished(() => void taken.close());
   const shell = makeShell({ 'good.workflow.yaml': GOOD });
 
