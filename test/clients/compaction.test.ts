@@ -24,10 +24,10 @@ const TOKENS: Readonly<Record<ClientName, number>> = {
  */
 const SENDS_BACK_ONCE = 'test -e sent || { touch sent; echo \'{"decision":"deny","reason":"go on"}\'; }';
 
-describe.each(CLIENT_NAMES.filter(isThere))('%s, after its conversation was summed up', (name) => {
+describe.each(CLIENT_NAMES)('%s, after its conversation was summed up', (name) => {
   const { words } = CLIENTS[name];
 
-  test(
+  test.runIf(isThere(name))(
     'without hooks, writes what its summary says',
     async () => {
       const project = await tddProject();
@@ -44,7 +44,7 @@ describe.each(CLIENT_NAMES.filter(isThere))('%s, after its conversation was summ
     CLIENT_MS,
   );
 
-  test(
+  test.runIf(isThere(name))(
     'is shown its phase again and held as before',
     async () => {
       const project = await tddProject();
