@@ -1,10 +1,11 @@
 /**
- * Programs of the system that some tests need: `node test/programs.ts` installs those that are missing from Debian's
- * packages where it may, and says what it cannot do. Tests that need one name it in their title or in that of their
+ * Programs that some tests need and `npm ci` does not bring: `node test/programs.ts` installs those that are missing, from
+ * Debian's packages or by npm, where it may, and says what it cannot do. Tests that need one name it in their title or in that of their
  * group, and are left out where it does not work; the end of a test run names and counts them.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { findBubblewrap } from '../packages/phasegate/src/sandbox/bubblewrapState.ts';
 
 /** A program of the system. */
@@ -14,9 +15,14 @@ export interface SystemProgram {
   readonly inTitle: RegExp;
   /** Why it does not work here; null where it does. */
   trouble(): Promise<string | null>;
+  /** How it is installed; left out: as the Debian package of its name. */
+  install?(): void;
 }
 
-/** All that tests need, each the name of its Debian package. */
+/** Where test runners are installed that no package of ours needs. */
+export const RUNNERS = join(import.meta.dirname, 'runners');
+
+/** All that tests need, each by the name of its package. */
 export const PROGRAMS: readonly SystemProgram[] = [
   {
     name: 'bubblewrap',
@@ -43,6 +49,16 @@ export const PROGRAMS: readonly SystemProgram[] = [
       spawnSync('python3', ['-m', 'pytest', '--version']).status === 0 ? null : 'pytest is not installed',
   },
   {
+    name: 'jest',
+    inTitle: /the real runner.*\bjest is red/,
+    trouble: async () => (existsSync(join(RUNNERS, 'node_modules/jest')) ? null : 'jest is not installed'),
+    install: () =>
+      void spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--ignore-scripts'], {
+        cwd: RUNNERS,
+        stdio: 'inherit',
+      }),
+  },
+  {
     name: 'uidmap',
     inTitle: /\(uidmap\)/,
     async trouble() {
@@ -55,25 +71,32 @@ export const PROGRAMS: readonly SystemProgram[] = [
 if (process.argv[1] === import.meta.filename) await install();
 
 async function install(): Promise<void> {
-  for (const { name, trouble } of PROGRAMS) {
+  for (const { name, trouble, install: byItself } of PROGRAMS) {
     const before = await trouble();
     if (before === null) {
       console.log(`${name}: works`);
       continue;
     }
-    const isDebian = spawnSync('apt-get', ['--version']).status === 0;
-    if (!isDebian || process.getuid?.() !== 0) {
+    if (byItself !== undefined) byItself();
+    else if (!fromDebian(name)) {
       console.log(`${name}: ${before}; not installed here, as that takes root and apt-get`);
       process.exitCode = 1;
       continue;
     }
-    // A fresh container knows no package until it has asked for the list.
-    if (spawnSync('apt-cache', ['show', name]).status !== 0) aptGet('update');
-    aptGet('install', '-y', '--no-install-recommends', name);
     const after = await trouble();
     console.log(`${name}: ${after ?? 'installed, and works'}`);
     if (after !== null) process.exitCode = 1;
   }
+}
+
+/** Whether it was tried. */
+function fromDebian(name: string): boolean {
+  const isDebian = spawnSync('apt-get', ['--version']).status === 0;
+  if (!isDebian || process.getuid?.() !== 0) return false;
+  // A fresh container knows no package until it has asked for the list.
+  if (spawnSync('apt-cache', ['show', name]).status !== 0) aptGet('update');
+  aptGet('install', '-y', '--no-install-recommends', name);
+  return true;
 }
 
 function aptGet(...words: readonly string[]): void {

@@ -9,11 +9,14 @@ import { checkInput, temporaryFolder } from '../fixtures/checkInput.ts';
 import { tests } from './tests.ts';
 
 const MODULES = fileURLToPath(new URL('../../../../../node_modules', import.meta.url));
+const OTHERS = fileURLToPath(new URL('../../../../../test/runners/node_modules', import.meta.url));
 
 /** What a project of a runner has in each state, and how it is run. */
 interface Runner {
   readonly argv: readonly string[];
   readonly trouble: string | null;
+  /** Where its packages are; left out: among ours. */
+  readonly modules?: string;
   readonly files: Readonly<Record<string, string>>;
   readonly file: string;
   readonly test: (body: 'passes' | 'fails' | 'skips') => string;
@@ -51,7 +54,8 @@ const RUNNERS: Readonly<Record<string, Runner>> = {
   },
   jest: {
     argv: [process.execPath, 'node_modules/jest/bin/jest.js', '--json'],
-    trouble: existsSync(join(MODULES, 'jest')) ? null : 'jest is not installed',
+    trouble: existsSync(join(OTHERS, 'jest')) ? null : 'jest is not installed',
+    modules: OTHERS,
     files: { 'package.json': '{}' },
     file: 'tests/one.test.js',
     ...script('', 'expect(1).toBe(2);'),
@@ -101,13 +105,17 @@ describe.runIf(FULL)('the real runner', () => {
   }
 });
 
-async function run({ argv, files, file }: Runner, text: string | null, expected: 'red' | 'green') {
+async function run(
+  { argv, files, file, modules = MODULES }: Runner,
+  text: string | null,
+  expected: 'red' | 'green',
+) {
   const workspace = await temporaryFolder();
   for (const [path, content] of Object.entries({ ...files, ...(text === null ? {} : { [file]: text }) })) {
     mkdirSync(dirname(join(workspace, path)), { recursive: true });
     writeFileSync(join(workspace, path), content);
   }
-  if ('package.json' in files) symlinkSync(MODULES, join(workspace, 'node_modules'));
+  if ('package.json' in files) symlinkSync(modules, join(workspace, 'node_modules'));
   const env = { GOCACHE: join(workspace, '.cache'), GOFLAGS: '-mod=mod' };
   return tests.run(checkInput({ argv, expect: expected, env } as JsonObject, { workspace }));
 }
