@@ -69,10 +69,13 @@ export function bare(seen: Seen, name: string): Json | undefined {
   return get(resultOf(done, holders[0] as PhaseId) as JsonObject, name);
 }
 
-/** A name as a phase's route, items and gate read it: what another phase's gate covers is what was approved. */
+/**
+ * A name as a phase's route, items and gate read it: what another phase's gate covers is what was approved. What the phase
+ * itself was handed needs nobody's approval, and is its owner's like any other name.
+ */
 export function read(seen: Seen, at: Phase, name: string): Json | undefined {
-  if (!isApprovedAt(seen, at, name)) return bare(seen, name);
-  return ownOrApproved(seen, at, name);
+  if (!isApprovedAt(seen, at, name) || isHandedIn(seen, at, name)) return bare(seen, name);
+  return approved(seen, name);
 }
 
 /** What handlers say needs nobody's approval, unless a phase asks for the name or a human has approved it. */
@@ -86,8 +89,8 @@ function isApprovedAt(seen: Seen, at: Phase, name: string): boolean {
 
 /** The same of `artifacts.X`. */
 export function readArtifact(seen: Seen, at: Phase, name: string): Json | undefined {
-  if (!isApprovedAt(seen, at, name)) return artifact(seen, name);
-  return ownOrApproved(seen, at, name);
+  if (!isApprovedAt(seen, at, name) || isHandedIn(seen, at, name)) return artifact(seen, name);
+  return approved(seen, name);
 }
 
 /** A path into the checkpoint, as a phase reads it. */
@@ -109,11 +112,8 @@ function isOwned({ s, state }: Seen, name: string): boolean {
 }
 
 /** What is handed in just now, be it null, comes before what was approved. */
-function ownOrApproved(seen: Seen, at: Phase, name: string): Json | undefined {
-  const { s, own } = seen;
-  const isOwn = own && own.phase === at.id && declared(at).includes(name);
-  const value = isOwn ? handedIn(s, own, name) : undefined;
-  return value === undefined ? approved(seen, name) : value;
+function isHandedIn({ s, own }: Seen, at: Phase, name: string): boolean {
+  return own?.phase === at.id && declared(at).includes(name) && handedIn(s, own, name) !== undefined;
 }
 
 /** What a visit gave a name: in a parallel phase, by item. */

@@ -23,8 +23,8 @@ export function ownWorkers(
   const owners = [...(run.work.owners ?? []), ...(run.owner === undefined ? [] : [run.owner])];
   const starters = [...(run.by?.kind === 'human' ? [run.by.name] : []), ...namesOf(run.by?.owner)];
   const found: OwnWorker[] = [
-    // An agent of that name may have been there before the human was.
-    { name: wait.by, why: 'completed the phase' },
+    // An agent of that name may have been there before the human was. Where there was no item, nobody did anything.
+    ...(hasNoItem(run) ? [] : [{ name: wait.by, why: 'completed the phase' as const }]),
     ...[...owners].sort().map((name) => ({ name, why: 'owns the key its agent used' as const })),
     ...(gate.separate === true ? starters : []).map((name) => ({ name, why: 'started the run' as const })),
   ];
@@ -50,6 +50,10 @@ export function ownWorkProblem(
     : `, and the key of \`${name}\` was made for or by them since the run began`;
   const message = `\`${own.name}\` ${own.why}${key}, so \`${option.label}\` must come from another human`;
   return blocker('self_approval', message, AT_THE_GATE);
+}
+
+function hasNoItem({ work }: Run): boolean {
+  return work.items !== null && Object.keys(work.items).length === 0;
 }
 
 function namesOf(name: string | undefined): readonly string[] {
