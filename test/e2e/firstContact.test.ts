@@ -28,6 +28,8 @@ interface Machine {
   readonly packed: string;
 }
 
+const { NODE_EXTRA_CA_CERTS: CERTIFICATES } = process.env;
+
 let machine: Machine;
 
 describe.runIf(available)('the README, line by line, with the packed file and the oldest Node', () => {
@@ -124,6 +126,8 @@ async function emptyMachine(): Promise<Machine> {
       npm_config_registry: spawnSync('npm', ['config', 'get', 'registry'], {
         encoding: 'utf8',
       }).stdout.trim(),
+      // So are the certificates by which it is known.
+      ...(CERTIFICATES === undefined ? {} : { NODE_EXTRA_CA_CERTS: CERTIFICATES }),
     },
   };
 }

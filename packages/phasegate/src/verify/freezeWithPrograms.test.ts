@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { mkdtemp, realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -15,26 +15,17 @@ import { INSTALLERS } from './installers.ts';
 const found = await findBubblewrap();
 const SYSTEM = '/usr/bin:/bin';
 const SIGNS = { sign: (text: string) => `signed ${text.length}`, verifySignature: () => true };
-/** Where Debian keeps the packages that a new environment is made with: a source that needs no network. */
-const WHEELS = '/usr/share/python-wheels';
-const setuptools = existsSync(WHEELS)
-  ? readdirSync(WHEELS).find((name) => /^setuptools-/.test(name))
-  : undefined;
-const version = setuptools?.split('-')[1];
-
 afterEach(() => vi.unstubAllEnvs());
 
 describe.runIf(FULL && found.state.works)('the real installer, in the sandbox and without network', () => {
-  test.runIf(version !== undefined && isThere('python3', '-m', 'venv', '--help'))(
-    'pip installs what requirements.txt names into a folder that runs',
+  test.runIf(isThere('python3', '-m', 'venv', '--help'))(
+    'pip makes an environment whose programs run from where it is kept',
     async () => {
-      const text = `--no-index\n--find-links ${WHEELS}\nsetuptools==${version}\n`;
-      const tree = await freeze('pip', { 'requirements.txt': text });
+      const tree = await freeze('pip', { 'requirements.txt': '--no-index\n' });
 
-      const program = join(tree, 'venv/bin/python');
-      const ran = spawnSync(program, ['-c', 'import setuptools; print(setuptools.__version__)']);
-      expect(String(ran.stdout).trim()).toBe(version);
-      // A program of it, too: it was made in another folder than the one it is kept in.
+      const python = spawnSync(join(tree, 'venv/bin/python'), ['-c', 'print("runs")']);
+      expect(String(python.stdout).trim()).toBe('runs');
+      // It was made in another folder than the one it is kept in.
       const pip = spawnSync(join(tree, 'venv/bin/pip3'), ['--version'], { env: { PATH: SYSTEM } });
       expect(String(pip.stdout)).toContain(`from ${tree}`);
     },

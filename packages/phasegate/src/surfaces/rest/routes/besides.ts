@@ -143,6 +143,7 @@ export function describeBesides(app: OpenAPIHono<RestEnv>): void {
     request: { query: z.strictObject({ run: textUpTo(256).optional() }) },
     responses: {
       200: { description: 'the records', content: { 'application/x-ndjson': { schema: z.string() } } },
+      404: { description: 'there is no such run', content: { [PROBLEM_JSON]: { schema: problem } } },
       ...failures,
     },
   });
