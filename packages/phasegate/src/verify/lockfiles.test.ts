@@ -4,7 +4,7 @@ import { buildIn, hostsIn } from './lockfiles.ts';
 test('an npm lockfile needs the hosts of its packages, and not those of their home pages [S2.2]', () => {
   const packages = {
     'node_modules/a': {
-      resolved: 'https://registry.npmjs.org/a/-/a-1.0.0.tgz',
+      resolved: 'https://registry.example/a/-/a-1.0.0.tgz',
       funding: { url: 'https://elsewhere.example/a' },
     },
     'node_modules/b': { resolved: 'https://Packages.example/b.tgz' },
@@ -12,7 +12,7 @@ test('an npm lockfile needs the hosts of its packages, and not those of their ho
 
   expect(hostsIn({ kind: 'npm', text: JSON.stringify({ packages }) })).toEqual([
     'packages.example',
-    'registry.npmjs.org',
+    'registry.example',
   ]);
 });
 
