@@ -1,4 +1,6 @@
 // What the inner packages export, as literals. A red pin means "say so in the changelog", not "loosen the pin".
+import * as audit from '@phasegate/audit';
+import * as auditVerify from '@phasegate/audit/verify';
 import * as core from '@phasegate/core';
 import * as coreContract from '@phasegate/core/contract';
 import * as coreEngine from '@phasegate/core/engine';
@@ -7,6 +9,7 @@ import * as corePorts from '@phasegate/core/ports';
 import * as coreStoreContract from '@phasegate/core/store-contract';
 import * as markdown from '@phasegate/markdown';
 import * as markdownTasksMd from '@phasegate/markdown/tasks-md';
+import * as postgres from '@phasegate/postgres';
 import * as proofs from '@phasegate/proofs';
 import * as search from '@phasegate/search';
 import { expect, test } from 'vitest';
@@ -328,4 +331,96 @@ test('@phasegate/markdown exports exactly these values', () => {
 
 test('@phasegate/markdown/tasks-md exports exactly these values', () => {
   expect(Object.keys(markdownTasksMd).sort()).toEqual(['createSourceParsers']);
+});
+
+test('@phasegate/audit exports exactly these values', () => {
+  expect(Object.keys(audit).sort()).toEqual([
+    'COMPLETION',
+    'DECISION',
+    'FIRST_HEAD',
+    'NO_HEADS',
+    'NO_STEPS',
+    'addSums',
+    'addedTo',
+    'capabilitiesOf',
+    'changesWorkflow',
+    'createCommitListeners',
+    'createCutter',
+    'cutSteps',
+    'digestOf',
+    'goesOn',
+    'headIsGenuine',
+    'headWeight',
+    'isFoundAlike',
+    'isInPlace',
+    'moveHead',
+    'nextDigest',
+    'placeOf',
+    'placesInTheWay',
+    'placesKeepingOut',
+    'placesOf',
+    'prepareWrite',
+    'priorityOf',
+    'putBack',
+    'recordMac',
+    'requireOwnWorkflow',
+    'runFromState',
+    'runSealHolds',
+    'sameHumans',
+    'sameMac',
+    'sameSum',
+    'sealRun',
+    'sealStored',
+    'signHead',
+    'stateOf',
+    'stateText',
+    'stubMac',
+    'sumOfHead',
+    'sumText',
+    'summaryOf',
+    'tampered',
+    'wantedPlace',
+    'weightOfDifference',
+    'withFacts',
+    'withPlaces',
+    'withPlacesOf',
+    'workflowHash',
+    'workspacePlace',
+    'writtenDrafts',
+  ]);
+});
+
+test('@phasegate/audit/verify exports exactly these values', () => {
+  expect(Object.keys(auditVerify).sort()).toEqual([
+    'BUNDLE_FORMAT',
+    'MOST_FINDINGS',
+    'anchorText',
+    'archiveInvalid',
+    'bundleText',
+    'checkChain',
+    'columnsOfRun',
+    'dropped',
+    'edited',
+    'emptyTally',
+    'headInvalid',
+    'joinShares',
+    'judgeProject',
+    'nameOf',
+    'readAnchor',
+    'readProject',
+    'rolledBack',
+    'tailCut',
+    'verifyAnchor',
+    'verifyAnchors',
+    'verifyArchives',
+    'verifyAudit',
+    'verifyBundle',
+    'verifyHead',
+    'verifyRun',
+    'verifyShare',
+  ]);
+});
+
+test('@phasegate/postgres exports exactly these values', () => {
+  expect(Object.keys(postgres).sort()).toEqual(['connectionSettings', 'isPostgresUrl']);
 });

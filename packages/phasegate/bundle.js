@@ -6,9 +6,9 @@ import { build } from 'rolldown';
 // loads. Commands that need the same things share a file, their family; what they need of npm packages lies in it.
 // Families are in the order of how often they are loaded, and a module two of them need lies in the first.
 const everyday =
-  /packages\/(?:core\/dist|wire\/dist\/(?!schemas|watching)|phasegate\/dist\/(?:localProject|localDatabases|config|runtime|stores|surfaces\/cli\/(?!commands|graph)|surfaces\/cli\/commands\/(?:done|next|status|task)\.))/;
+  /packages\/(?:core\/dist|audit\/dist|wire\/dist\/(?!schemas|watching)|phasegate\/dist\/(?:localProject|localDatabases|config|runtime|stores|surfaces\/cli\/(?!commands|graph)|surfaces\/cli\/commands\/(?:done|next|status|task)\.))/;
 const seldom =
-  /surfaces\/cli\/(?:help|setUp|completion|agentProgram|chooseRun|watch|dropTyped|exampleEvidence|runHere|text\/(?:card|excerpt|fileDiff|lineDiff))|sampleValue|catalog|memory|contract|verifyAudit|archiveBundle|archiveSqlite|runtime\/range|rangeText|makeAnchor|verify(?:Anchors|Archives|Chain|Head|Project|Run|Share|Sqlite|Threads)|stores\/anchor|backupSqlite|restoreSqlite|examine|prompts|writeMissing|defineWorkflow|compile(?:Phase|Check|Gates|Tools|Condition)|checkGraph|graph|runProgram|parseWithPlaces|describeWorkflows|engine\/denyRules|engine\/migrate|runtime\/migrate|plot\/|gatherCoverage|coverageReport|stateHere|writeText|definitionPlaces|junit|progress|describeWaiting|runtime\/hooks\/(?!pauses|sessionList)|localHooks/;
+  /surfaces\/cli\/(?:help|setUp|completion|agentProgram|chooseRun|watch|dropTyped|exampleEvidence|runHere|text\/(?:card|excerpt|fileDiff|lineDiff))|sampleValue|catalog|memory|contract|verifyAudit|archiveBundle|archiveSqlite|runtime\/range|rangeText|makeAnchor|audit\/dist\/(?:anchor|verify)|verify(?:Sqlite|Threads)|backupSqlite|restoreSqlite|examine|prompts|writeMissing|defineWorkflow|compile(?:Phase|Check|Gates|Tools|Condition)|checkGraph|graph|runProgram|parseWithPlaces|describeWorkflows|engine\/denyRules|engine\/migrate|runtime\/migrate|plot\/|gatherCoverage|coverageReport|stateHere|writeText|definitionPlaces|junit|progress|describeWaiting|runtime\/hooks\/(?!pauses|sessionList)|localHooks/;
 const own = (...paths) => new RegExp(`packages/phasegate/dist/(?:${paths.join('|')})`);
 const commands = (...names) => `surfaces/cli/commands/(?:${names.join('|')})\\.js`;
 const npm = (...names) => new RegExp(`node_modules/(?:${names.join('|')})/`);
@@ -71,13 +71,16 @@ const FAMILIES = [
   },
   {
     name: 'audit',
-    test: own(
-      commands('archive', 'audit', 'backup', 'database', 'restore'),
-      'anchoring/',
-      'localAnchors',
-      'surfaces/cli/makeAnchor',
-      'verifyThreads',
-      'stores/(?:anchor|archiveBundle|verify|sqlite/(?:archiveSqlite|verify|backup|restore))',
+    test: either(
+      /packages\/audit\/dist\/(?:anchor|archiveBundle|verify)/,
+      own(
+        commands('archive', 'audit', 'backup', 'database', 'restore'),
+        'anchoring/',
+        'localAnchors',
+        'surfaces/cli/makeAnchor',
+        'verifyThreads',
+        'stores/sqlite/(?:archiveSqlite|verify|backup|restore)',
+      ),
     ),
   },
   {

@@ -1,3 +1,21 @@
+import {
+  addedTo,
+  changesWorkflow,
+  createCommitListeners,
+  digestOf,
+  isInPlace,
+  placesKeepingOut,
+  placesOf,
+  requireOwnWorkflow,
+  runFromState,
+  runSealHolds,
+  sealRun,
+  stateText,
+  summaryOf,
+  withFacts,
+  writtenDrafts,
+} from '@phasegate/audit';
+import { type AuditKnowledge, type AuditRow, type AuditSource, verifyAudit } from '@phasegate/audit/verify';
 import type { AuditRecord, Run, Workflow } from '@phasegate/core';
 import { PhasegateError } from '@phasegate/core';
 import { runInTheWay } from '@phasegate/core/engine';
@@ -11,20 +29,10 @@ import type {
   Seal,
   Store,
 } from '../runtime/ports.ts';
-import type { AuditKnowledge, AuditRow, AuditSource } from './auditSource.ts';
-import { createCommitListeners } from './commitListeners.ts';
 import { createMemoryCalls } from './memoryCalls.ts';
 import { createMemoryFinder } from './memoryFinder.ts';
 import { createMemoryKept } from './memoryKept.ts';
 import { createMemoryProject, type MemoryProject } from './memoryProject.ts';
-import { withFacts } from './projectNote.ts';
-import { addedTo } from './runHistory.ts';
-import { isInPlace, placesKeepingOut, placesOf } from './runPlaces.ts';
-import { digestOf, runSealHolds, sealRun } from './runSeal.ts';
-import { runFromState, stateText, summaryOf } from './storedRun.ts';
-import { verifyAudit } from './verifyAudit.ts';
-import { changesWorkflow, requireOwnWorkflow } from './workflowHash.ts';
-import { writtenDrafts } from './writtenDrafts.ts';
 
 /** A store that forgets: for tests and for trying a workflow out. It chains and seals as the durable ones do. */
 export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal } & AuditKnowledge): Store {

@@ -1,10 +1,9 @@
+import { capabilitiesOf, goesOn, placesInTheWay, placesOf, summaryOf, wantedPlace } from '@phasegate/audit';
 import type { AuditRecord, Run } from '@phasegate/core';
 import { UNFINISHED_STATUSES } from '@phasegate/core/contract';
 import { canClaim } from '@phasegate/core/engine';
 import { targetKey } from '@phasegate/core/model';
 import type { FoundAt, FoundPage, RunFinder, RunStore } from '../runtime/ports.ts';
-import { goesOn, placesInTheWay, placesOf, wantedPlace } from './runPlaces.ts';
-import { capabilitiesOf, summaryOf } from './storedRun.ts';
 
 /** What a store in memory lists and finds of its runs, by going over them. */
 export interface MemoryFinder {

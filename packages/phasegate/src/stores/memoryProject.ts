@@ -1,3 +1,5 @@
+import { sameHumans, withFacts } from '@phasegate/audit';
+import type { StoredAgent, StoredHuman } from '@phasegate/audit/verify';
 import type {
   AgentRecord,
   AuditDraft,
@@ -8,9 +10,6 @@ import type {
   WebhookProgress,
   WebhookRecord,
 } from '../runtime/ports.ts';
-import type { StoredAgent, StoredHuman } from './auditSource.ts';
-import { withFacts } from './projectNote.ts';
-import { sameHumans } from './sameHumans.ts';
 
 /** What a store in memory knows of the project: who takes part, and who is told. */
 export interface MemoryProject {

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { recordMac, sameMac, tampered } from '@phasegate/audit';
+import type { StoredAgent } from '@phasegate/audit/verify';
 import type { AgentRecord, Seal } from '../../runtime/ports.ts';
-import type { StoredAgent } from '../auditSource.ts';
-import { recordMac, sameMac, tampered } from '../sealedRecord.ts';
 import { lazily, type SqlRow, text, textOrNull } from './statements.ts';
 
 /** The agents. A row put in from outside is nobody's key; every request is asked whose key it shows. */

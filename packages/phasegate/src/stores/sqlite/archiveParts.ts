@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { tampered } from '@phasegate/audit';
+import type { AuditKnowledge } from '@phasegate/audit/verify';
 import { PhasegateError } from '@phasegate/core';
 import type { ArchiveStore, AuditReport, ChainHead, Seal } from '../../runtime/ports.ts';
-import type { AuditKnowledge } from '../auditSource.ts';
-import { tampered } from '../sealedRecord.ts';
 import type { BundledKey } from './archiveSqlite.ts';
 import type { ArchiveTable } from './archiveTable.ts';
 import type { AuditTable } from './auditTable.ts';

@@ -2,11 +2,17 @@ import { createHash, randomUUID } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import { tampered } from '@phasegate/audit';
+import {
+  type AuditKnowledge,
+  type AuditRow,
+  type AuditSource,
+  BUNDLE_FORMAT,
+  bundleText,
+  verifyBundle,
+} from '@phasegate/audit/verify';
 import { own, PhasegateError } from '@phasegate/core';
 import type { ChainHead, Seal } from '../../runtime/ports.ts';
-import { BUNDLE_FORMAT, bundleText, verifyBundle } from '../archiveBundle.ts';
-import type { AuditKnowledge, AuditRow, AuditSource } from '../auditSource.ts';
-import { tampered } from '../sealedRecord.ts';
 import { storeFault, unavailable } from './faults.ts';
 import { beginReading, openToRead, sqliteSource } from './verifySqlite.ts';
 

@@ -1,7 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { type ArchivedStub, type StoredStub, sameMac, stubMac } from '@phasegate/audit';
 import type { Seal } from '../../runtime/ports.ts';
-import { type ArchivedStub, type StoredStub, stubMac } from '../archivedStub.ts';
-import { sameMac } from '../sealedRecord.ts';
 import { bytes, hex, integer, lazily, type SqlRow, text } from './statements.ts';
 
 /** The stubs of archived runs. */

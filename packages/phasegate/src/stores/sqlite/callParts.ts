@@ -1,5 +1,5 @@
+import { writtenDrafts } from '@phasegate/audit';
 import type { CallStore, WrittenDraft } from '../../runtime/ports.ts';
-import { writtenDrafts } from '../writtenDrafts.ts';
 import type { CallTable } from './callTable.ts';
 import type { GroupCommit } from './groupCommit.ts';
 import type { RunRow, RunTable } from './runTable.ts';

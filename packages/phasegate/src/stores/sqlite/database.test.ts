@@ -8,6 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { stateText } from '@phasegate/audit';
 import type { Json, Run } from '@phasegate/core';
 import { afterDraft, create, sampleDraft, startedEvent } from '@phasegate/core/store-contract';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -15,7 +16,6 @@ import { FULL } from '../../../../../test/tier.ts';
 import { makeStateFolder, type StateFolder } from '../fixtures/openStores.ts';
 import { runScript } from '../fixtures/runScript.ts';
 import { sampleRun } from '../fixtures/sampleRun.ts';
-import { stateText } from '../storedRun.ts';
 import { APPLICATION_ID, MIGRATIONS } from './migrations/index.ts';
 
 let state: StateFolder;

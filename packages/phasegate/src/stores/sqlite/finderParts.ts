@@ -1,5 +1,5 @@
+import { placesInTheWay } from '@phasegate/audit';
 import type { RunFinder, RunStore } from '../../runtime/ports.ts';
-import { placesInTheWay } from '../runPlaces.ts';
 import type { GroupCommit } from './groupCommit.ts';
 import type { HeldCounts } from './heldCounts.ts';
 import type { RunFinding } from './runFinder.ts';

@@ -1,15 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { PhasegateError } from '@phasegate/core';
-import type { AuditDraft, ChainHead, Seal } from '../../runtime/ports.ts';
-import { moveHead } from '../headSum.ts';
 import {
   FIRST_HEAD,
   headIsGenuine,
+  moveHead,
   type SignedHead,
   signHead,
   sumText,
   type UnsignedHead,
-} from '../signedHead.ts';
+} from '@phasegate/audit';
+import { PhasegateError } from '@phasegate/core';
+import type { AuditDraft, ChainHead, Seal } from '../../runtime/ports.ts';
 import { type AuditTable, PROJECT } from './auditTable.ts';
 import { bytes, hex, integer, lazily, type SqlRow, text } from './statements.ts';
 

@@ -1,8 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { recordMac, sameMac, tampered, writtenDrafts } from '@phasegate/audit';
 import { canonicalJson, type JsonObject } from '@phasegate/core';
 import type { KeptRecord, KeptStore, Seal, WrittenDraft } from '../../runtime/ports.ts';
-import { recordMac, sameMac, tampered } from '../sealedRecord.ts';
-import { writtenDrafts } from '../writtenDrafts.ts';
 import type { GroupCommit } from './groupCommit.ts';
 import type { HeadTable } from './headTable.ts';
 import type { RunRow, RunTable } from './runTable.ts';

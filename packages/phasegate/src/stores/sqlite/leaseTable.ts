@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { recordMac, sameMac, tampered } from '@phasegate/audit';
 import type { LeaseChange, LeaseKey, LeaseRecord, Seal } from '../../runtime/ports.ts';
-import { recordMac, sameMac, tampered } from '../sealedRecord.ts';
 import { createRowCache } from './rowCache.ts';
 import { integer, lazily, type SqlRow, text, textOrNull } from './statements.ts';
 

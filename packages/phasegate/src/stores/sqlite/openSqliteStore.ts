@@ -1,3 +1,13 @@
+import {
+  changesWorkflow,
+  cutSteps,
+  type PreparedWrite,
+  prepareWrite,
+  withFacts,
+  withPlaces,
+  writtenDrafts,
+} from '@phasegate/audit';
+import type { AuditKnowledge } from '@phasegate/audit/verify';
 import { PhasegateError, type Run } from '@phasegate/core';
 import type {
   AuditDraft,
@@ -9,12 +19,6 @@ import type {
   VerifyOptions,
   WrittenDraft,
 } from '../../runtime/ports.ts';
-import type { AuditKnowledge } from '../auditSource.ts';
-import { type CutText, type Cutter, createCutter, withPlaces } from '../cutText.ts';
-import { withFacts } from '../projectNote.ts';
-import { stateOf } from '../runHistory.ts';
-import { changesWorkflow } from '../workflowHash.ts';
-import { writtenDrafts } from '../writtenDrafts.ts';
 import { openAgentTable } from './agentTable.ts';
 import { archiveParts } from './archiveParts.ts';
 import { openArchiveTable } from './archiveTable.ts';
@@ -35,7 +39,7 @@ import { openPeopleTable } from './peopleTable.ts';
 import { projectParts } from './projectParts.ts';
 import { openRunFinder } from './runFinder.ts';
 import { openRunTable, type RunRow } from './runTable.ts';
-import { cutSteps, NO_HISTORY } from './runTexts.ts';
+import { NO_HISTORY } from './runTexts.ts';
 import { integer, lazily } from './statements.ts';
 import { openTextTable } from './textTable.ts';
 import type { VerifyThreads } from './verifyThreads.ts';
@@ -252,7 +256,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
       }
     },
     async create(run, audit, project) {
-      const write = prepare(run, audit);
+      const write = prepareWrite(run, audit);
       writtenDrafts(project);
       return commits.submit(() => {
         if (runs.current(run.id) !== undefined || archived.has(run.id)) return false;
@@ -263,7 +267,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
       });
     },
     async save(run, version, audit, beside = {}) {
-      const write = prepare(run, audit);
+      const write = prepareWrite(run, audit);
       writtenDrafts(beside.project ?? []);
       return commits.submit(() => {
         const before = runs.current(run.id);
@@ -372,26 +376,6 @@ interface SeatedRun {
   readonly run: Run;
   readonly write: PreparedWrite;
   readonly version: number;
-}
-
-/** The texts of a write, made before it joins others in a transaction. */
-interface PreparedWrite {
-  readonly cutter: Cutter;
-  readonly state: CutText;
-  readonly written: readonly WrittenDraft[];
-  /** Data of the drafts. */
-  readonly drafts: readonly CutText[];
-}
-
-function prepare(run: Run, audit: readonly AuditDraft[]): PreparedWrite {
-  const cutter = createCutter();
-  const written = writtenDrafts(audit);
-  return {
-    cutter,
-    state: cutter.json(stateOf(run)),
-    written,
-    drafts: written.map(({ data, dataText }) => cutter.canonical(data, dataText)),
-  };
 }
 
 function backedUp(time: string, data: AuditDraft['data']): AuditDraft {

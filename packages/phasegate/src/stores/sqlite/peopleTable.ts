@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { recordMac, sameMac, tampered } from '@phasegate/audit';
+import type { StoredHuman } from '@phasegate/audit/verify';
 import { PhasegateError } from '@phasegate/core';
 import type { HumanRecord, Seal, TrustRecord } from '../../runtime/ports.ts';
-import type { StoredHuman } from '../auditSource.ts';
-import { recordMac, sameMac, tampered } from '../sealedRecord.ts';
 import { lazily, type SqlRow, text, textOrNull } from './statements.ts';
 
 /** Humans and the files they accepted. Every row is sealed: one put in from outside is nobody's. */

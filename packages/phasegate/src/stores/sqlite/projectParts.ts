@@ -1,6 +1,5 @@
+import { sameHumans, withFacts } from '@phasegate/audit';
 import type { ProjectStore } from '../../runtime/ports.ts';
-import { withFacts } from '../projectNote.ts';
-import { sameHumans } from '../sameHumans.ts';
 import type { AgentTable } from './agentTable.ts';
 import type { BackupTable } from './backupTable.ts';
 import type { GroupCommit } from './groupCommit.ts';

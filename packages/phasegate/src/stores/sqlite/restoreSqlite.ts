@@ -14,9 +14,9 @@ import {
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { headIsGenuine } from '@phasegate/audit';
 import { own, PhasegateError } from '@phasegate/core';
 import type { Seal } from '../../runtime/ports.ts';
-import { headIsGenuine } from '../signedHead.ts';
 import { requireKnownVersion } from './database.ts';
 import { corrupt, isBusy, storeFault, unavailable } from './faults.ts';
 import { signedHead } from './headTable.ts';

@@ -1,4 +1,5 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import { wantedPlace } from '@phasegate/audit';
 import type { RunSummary } from '@phasegate/core';
 import { RUN_STATUSES, UNFINISHED_STATUSES } from '@phasegate/core/contract';
 import { canClaim } from '@phasegate/core/engine';
@@ -12,7 +13,6 @@ import type {
   RunListQuery,
   StoppedQuery,
 } from '../../runtime/ports.ts';
-import { wantedPlace } from '../runPlaces.ts';
 import { auditRecord, timeOf } from './auditTable.ts';
 import { integer, type Lazy, lazily, type SqlRow, text } from './statements.ts';
 import { GOAL_COLUMN, OVERRIDDEN_COLUMN, summary } from './summary.ts';

@@ -1,16 +1,29 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import {
+  type CutRun,
+  capabilitiesOf,
+  digestOf,
+  goesOn,
+  isFoundAlike,
+  isInPlace,
+  nextDigest,
+  type Part,
+  placesKeepingOut,
+  placesOf,
+  priorityOf,
+  sameMac,
+  sealStored,
+  summaryOf,
+  tampered,
+  withPlaces,
+  withPlacesOf,
+} from '@phasegate/audit';
 import { PhasegateError, type Run, type RunSummary } from '@phasegate/core';
 import { goalOf, runInTheWay } from '@phasegate/core/engine';
 import type { ChainHead, Seal } from '../../runtime/ports.ts';
-import { type Part, withPlaces, withPlacesOf } from '../cutText.ts';
-import { nextDigest } from '../runHistory.ts';
-import { goesOn, isFoundAlike, isInPlace, placesKeepingOut, placesOf } from '../runPlaces.ts';
-import { digestOf, sealStored } from '../runSeal.ts';
-import { sameMac, tampered } from '../sealedRecord.ts';
-import { capabilitiesOf, priorityOf, summaryOf } from '../storedRun.ts';
 import { createRowCache } from './rowCache.ts';
 import type { RunFinding } from './runFinder.ts';
-import { type CutRun, NO_HISTORY, readStored } from './runTexts.ts';
+import { NO_HISTORY, readStored } from './runTexts.ts';
 import { bytes, hex, integer, lazily } from './statements.ts';
 import type { TextTable } from './textTable.ts';
 import type { WorkflowTable } from './workflowTable.ts';

@@ -1,16 +1,8 @@
-import type { Json, Run } from '@phasegate/core';
+import { COMPLETION, DECISION, digestOf, NO_STEPS, nextDigest, withPlacesOf } from '@phasegate/audit';
+import type { Run } from '@phasegate/core';
 import type { ChainHead } from '../../runtime/ports.ts';
-import { type CutText, type Cutter, withPlacesOf } from '../cutText.ts';
-import { addedTo, NO_STEPS, nextDigest } from '../runHistory.ts';
-import { digestOf } from '../runSeal.ts';
 import { hex, integer, type SqlRow, text } from './statements.ts';
-import { COMPLETION, DECISION, type StepKind, type TextTable } from './textTable.ts';
-
-/** The texts of a run that is to be written: its state, and what is new of its history. */
-export interface CutRun {
-  readonly state: CutText;
-  readonly steps: readonly { readonly kind: StepKind; readonly cut: CutText }[];
-}
+import type { TextTable } from './textTable.ts';
 
 /** A run as its rows make it, before anybody has looked at its seal. */
 export interface StoredTexts {
@@ -33,14 +25,6 @@ export const NO_HISTORY: Pick<StoredTexts, 'steps' | 'lastStep' | 'places'> = {
   lastStep: null,
   places: new Map(),
 };
-
-/** What was added to a run since it was last stored. Throws `internal` where something was taken away. */
-export function cutSteps(cutter: Cutter, before: Run | undefined, run: Run): CutRun['steps'] {
-  const decisions = addedTo(before?.decisions ?? [], run.decisions, 'decisions');
-  const completions = addedTo(before?.completions ?? [], run.completions, 'completions');
-  const of = (kind: StepKind) => (one: object) => ({ kind, cut: cutter.json(one as unknown as Json) });
-  return [...decisions.map(of(DECISION)), ...completions.map(of(COMPLETION))];
-}
 
 /** A run from its row and head. */
 export function readStored(row: SqlRow, texts: Pick<TextTable, 'steps' | 'whole'>): StoredTexts {

@@ -1,5 +1,5 @@
+import { tampered } from '@phasegate/audit';
 import type { RunSummary } from '@phasegate/core';
-import { tampered } from '../sealedRecord.ts';
 import { integer, type SqlRow, text, textOrNull } from './statements.ts';
 
 /** The line of a run in the list, from its columns. Throws `state_tampered` where they make none. */

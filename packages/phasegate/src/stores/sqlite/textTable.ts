@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { type Part, placeOf, putBack } from '../cutText.ts';
+import { type Part, placeOf, putBack, type StepKind } from '@phasegate/audit';
 import { integer, lazily, text } from './statements.ts';
 
 /** What is written once and never changed: large values, and the steps of runs. New rows stand at the end, together. */
@@ -17,13 +17,6 @@ export interface TextTable {
   whole(stored: string): string | null;
 }
 
-/** A large value has none: whatever it is a part of refers to it. */
-export type StepKind = typeof COMPLETION | typeof DECISION;
-
-/** A completion of a run. */
-export const COMPLETION = 1;
-/** A human's decision in a run. */
-export const DECISION = 2;
 const VALUE = 0;
 
 /** A step as it is stored, with places of its large values. */

@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import type { DatabaseSync } from 'node:sqlite';
 import type { MessagePort } from 'node:worker_threads';
+import { type AuditKnowledge, verifyShare } from '@phasegate/audit/verify';
 import { PhasegateError } from '@phasegate/core';
 import type { Seal } from '../../runtime/ports.ts';
-import type { AuditKnowledge } from '../auditSource.ts';
-import { verifyShare } from '../verifyShare.ts';
 import { storeFault } from './faults.ts';
 import { beginReading, openToRead, sqliteSource } from './verifySqlite.ts';
 import {

@@ -1,10 +1,16 @@
 import { DatabaseSync } from 'node:sqlite';
+import { sameMac, sealStored } from '@phasegate/audit';
+import {
+  type AuditKnowledge,
+  type AuditRow,
+  type AuditSource,
+  type Places,
+  type Share,
+  type StoredRecord,
+  verifyAudit,
+} from '@phasegate/audit/verify';
 import { type Json, own, type Workflow } from '@phasegate/core';
 import type { AuditReport, Seal, VerifyOptions } from '../../runtime/ports.ts';
-import type { AuditKnowledge, AuditRow, AuditSource, Places, Share, StoredRecord } from '../auditSource.ts';
-import { sealStored } from '../runSeal.ts';
-import { sameMac } from '../sealedRecord.ts';
-import { verifyAudit } from '../verifyAudit.ts';
 import { storedAgent } from './agentTable.ts';
 import { storedStub } from './archiveTable.ts';
 import { auditRecord, dataOf, namelessChain, PROJECT, timeOf } from './auditTable.ts';

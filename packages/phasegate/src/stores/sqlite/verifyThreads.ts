@@ -1,8 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
+import { type Anchor, joinShares, type Share, type ShareFound } from '@phasegate/audit/verify';
 import { type ErrorCode, PhasegateError } from '@phasegate/core';
-import type { Anchor } from '../anchor.ts';
-import type { Share } from '../auditSource.ts';
-import { joinShares, type ShareFound } from '../verifyShare.ts';
 
 /** Threads a verification may share its work with. */
 export interface VerifyThreads {

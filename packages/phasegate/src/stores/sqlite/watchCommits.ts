@@ -1,4 +1,4 @@
-import { type CommitListeners, createCommitListeners } from '../commitListeners.ts';
+import { type CommitListeners, createCommitListeners } from '@phasegate/audit';
 
 /** How often other processes' commits are looked for, in milliseconds. */
 const LOOK_EVERY = 200;

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { recordMac, sameMac, tampered } from '@phasegate/audit';
 import type { Seal, WebhookProgress, WebhookRecord } from '../../runtime/ports.ts';
-import { recordMac, sameMac, tampered } from '../sealedRecord.ts';
 import { integer, lazily, type SqlRow, text, textOrNull } from './statements.ts';
 
 /** The webhooks and how far each one's deliveries are. */

@@ -1,7 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { requireOwnWorkflow, tampered, workflowHash } from '@phasegate/audit';
 import type { Run, Workflow } from '@phasegate/core';
-import { tampered } from '../sealedRecord.ts';
-import { requireOwnWorkflow, workflowHash } from '../workflowHash.ts';
 import { lazily, text } from './statements.ts';
 
 /** The workflows of the runs, each stored once per hash and never changed. */

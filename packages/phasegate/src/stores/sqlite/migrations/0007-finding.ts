@@ -1,7 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { placesOf, runFromState } from '@phasegate/audit';
 import type { Workflow } from '@phasegate/core';
-import { placesOf } from '../../runPlaces.ts';
-import { runFromState } from '../../storedRun.ts';
 import { text } from '../statements.ts';
 import { workflowRunsMigration } from './0004-workflow-runs.ts';
 

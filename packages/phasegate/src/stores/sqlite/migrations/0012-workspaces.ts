@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { placesOf } from '@phasegate/audit';
 import type { Workflow } from '@phasegate/core';
 import type { Seal } from '../../../runtime/ports.ts';
-import { placesOf } from '../../runPlaces.ts';
 import { readStored } from '../runTexts.ts';
 import { text } from '../statements.ts';
 import { openTextTable } from '../textTable.ts';

@@ -1,10 +1,17 @@
 import type { DatabaseSync } from 'node:sqlite';
+import {
+  createCutter,
+  cutSteps,
+  digestOf,
+  nextDigest,
+  runSealHolds,
+  sealStored,
+  stateOf,
+  withPlaces,
+} from '@phasegate/audit';
 import { type Json, own, type Run } from '@phasegate/core';
 import type { Seal } from '../../../runtime/ports.ts';
-import { createCutter, withPlaces } from '../../cutText.ts';
-import { nextDigest, stateOf } from '../../runHistory.ts';
-import { digestOf, runSealHolds, sealStored } from '../../runSeal.ts';
-import { cutSteps, NO_HISTORY } from '../runTexts.ts';
+import { NO_HISTORY } from '../runTexts.ts';
 import { bytes, integer, type SqlRow, text } from '../statements.ts';
 import { openTextTable } from '../textTable.ts';
 

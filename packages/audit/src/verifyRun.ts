@@ -1,7 +1,7 @@
 import { canonicalJson, type Json, own, type Run, type RunEvent, type Workflow } from '@phasegate/core';
 import { eventOfRecord } from '@phasegate/core/engine';
 import { jsonEqual } from '@phasegate/core/model';
-import type { AuditFinding, ChainHead, HumanRecord } from '../runtime/ports.ts';
+import type { AuditFinding, ChainHead, HumanRecord } from '@phasegate/core/ports';
 import type { AuditRow, AuditSource, Verification } from './auditSource.ts';
 import { addSums, sumOfHead } from './headSum.ts';
 import { placesOf } from './runPlaces.ts';

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { PhasegateError } from '@phasegate/core';
-import type { Seal } from '../runtime/ports.ts';
+import type { Seal } from '@phasegate/core/ports';
 
 /** What is sealed by `recordMac`; its name keeps a seal of one kind from passing for one of another. */
 export type SealedKind = 'human' | 'trust' | 'run' | 'lease' | 'agent' | 'webhook' | 'archived' | 'kept';

@@ -1,6 +1,6 @@
 import type { AuditRecord, Run, RunEvent, Workflow } from '@phasegate/core';
 import type { GateDecision, Override } from '@phasegate/core/engine';
-import type { AgentRecord, AuditFinding, ChainHead, HumanRecord, Seal } from '../runtime/ports.ts';
+import type { AgentRecord, AuditFinding, ChainHead, HumanRecord, Seal } from '@phasegate/core/ports';
 import type { Anchor } from './anchor.ts';
 import type { StoredStub } from './archivedStub.ts';
 import { type HeadSum, NO_HEADS } from './headSum.ts';

@@ -1,4 +1,4 @@
-import type { AuditFinding, Seal } from '../runtime/ports.ts';
+import type { AuditFinding, Seal } from '@phasegate/core/ports';
 import type { Anchor } from './anchor.ts';
 import {
   type AuditKnowledge,

@@ -1,4 +1,4 @@
-import type { ChainHead, Seal } from '../runtime/ports.ts';
+import type { ChainHead, Seal } from '@phasegate/core/ports';
 
 /**
  * Two sums over the heads of all run chains: one of their fingerprints, one of fingerprints times a weight

@@ -1,5 +1,5 @@
 import { own } from '@phasegate/core';
-import type { AuditFinding, ChainHead } from '../runtime/ports.ts';
+import type { AuditFinding, ChainHead } from '@phasegate/core/ports';
 import type { AuditSource, StoredAgent, StoredHuman, StoredRecord, Verification } from './auditSource.ts';
 import { checkChain, dropped, edited, rolledBack } from './verifyChain.ts';
 import type { ShareWork } from './verifyShare.ts';

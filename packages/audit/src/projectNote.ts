@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '@phasegate/core';
-import type { AuditDraft, ProjectEvent } from '../runtime/ports.ts';
+import type { AuditDraft, ProjectEvent } from '@phasegate/core/ports';
 
 /**
  * Adds to the drafts of one kind of project event what the audit is later checked against. The store writes

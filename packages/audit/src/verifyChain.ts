@@ -1,4 +1,4 @@
-import type { AuditDraft, AuditFinding, ChainHead, Seal, WrittenDraft } from '../runtime/ports.ts';
+import type { AuditDraft, AuditFinding, ChainHead, Seal, WrittenDraft } from '@phasegate/core/ports';
 import type { StoredRecord } from './auditSource.ts';
 
 /** Looks at the records of one chain, one after another, and keeps nothing but the newest link. */

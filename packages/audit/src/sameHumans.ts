@@ -1,4 +1,4 @@
-import type { HumanRecord } from '../runtime/ports.ts';
+import type { HumanRecord } from '@phasegate/core/ports';
 
 /** Whether these are the humans there are: the same names, keys and passphrases. */
 export function sameHumans(one: readonly HumanRecord[], other: readonly HumanRecord[]): boolean {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { ChainHead, Seal } from '../runtime/ports.ts';
+import type { ChainHead, Seal } from '@phasegate/core/ports';
 import { recordMac, sameMac } from './sealedRecord.ts';
 
 /** What the seal of a run's row covers. */

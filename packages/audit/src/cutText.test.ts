@@ -1,7 +1,7 @@
 import { canonicalJson, type Json } from '@phasegate/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { cases } from '../../../../test/tier.ts';
+import { cases } from '../../../test/tier.ts';
 import { createCutter, type Part, placeOf, putBack, withPlaces, withPlacesOf } from './cutText.ts';
 
 const MARK = '\u0001';

@@ -1,6 +1,6 @@
 import { canonicalJson, PhasegateError } from '@phasegate/core';
 import { jsonProblem } from '@phasegate/core/model';
-import type { AuditDraft, WrittenDraft } from '../runtime/ports.ts';
+import type { AuditDraft, WrittenDraft } from '@phasegate/core/ports';
 
 /**
  * Drafts with their texts. Made before a write joins others in a transaction: what cannot be written down is refused

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { canonicalJson, type Json, own, type Run, type Workflow } from '@phasegate/core';
 import { reasonOf } from '@phasegate/core/model';
-import type { AuditFinding, ChainHead, Seal } from '../runtime/ports.ts';
+import type { AuditFinding, ChainHead, Seal } from '@phasegate/core/ports';
 import {
   type AuditKnowledge,
   type AuditRow,

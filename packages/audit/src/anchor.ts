@@ -1,5 +1,5 @@
 import { canonicalJson, type Json, own } from '@phasegate/core';
-import type { ChainHead, Seal } from '../runtime/ports.ts';
+import type { ChainHead, Seal } from '@phasegate/core/ports';
 import type { HeadSum } from './headSum.ts';
 import { sumText } from './signedHead.ts';
 

@@ -1,4 +1,4 @@
-import type { ChainHead, Seal } from '../runtime/ports.ts';
+import type { ChainHead, Seal } from '@phasegate/core/ports';
 import { recordMac } from './sealedRecord.ts';
 
 /** What stays of an archived run. */

@@ -1,5 +1,5 @@
 import { canonicalJson } from '@phasegate/core';
-import type { ChainHead, Seal } from '../runtime/ports.ts';
+import type { ChainHead, Seal } from '@phasegate/core/ports';
 import { type HeadSum, NO_HEADS } from './headSum.ts';
 
 /** The head over all chains: where the project's chain ends, and the sum over the heads of the runs. */

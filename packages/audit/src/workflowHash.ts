@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { canonicalJson, type Json, own, PhasegateError, type Run, type Workflow } from '@phasegate/core';
-import type { AuditDraft } from '../runtime/ports.ts';
+import type { AuditDraft } from '@phasegate/core/ports';
 
 /** SHA-256 of the canonical JSON of a workflow: what a run remembers its rules by. */
 export function workflowHash(workflow: Workflow): string {

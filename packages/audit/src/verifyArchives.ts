@@ -1,4 +1,4 @@
-import type { ArchivedBundle } from '../runtime/ports.ts';
+import type { ArchivedBundle } from '@phasegate/core/ports';
 import { archiveInvalid, type VerifiedBundle, verifyBundle } from './archiveBundle.ts';
 import type { StoredStub } from './archivedStub.ts';
 import type { Verification } from './auditSource.ts';

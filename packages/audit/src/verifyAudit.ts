@@ -1,5 +1,5 @@
 import { PhasegateError } from '@phasegate/core';
-import type { AuditFinding, AuditReport, Seal, VerifyOptions } from '../runtime/ports.ts';
+import type { AuditFinding, AuditReport, Seal, VerifyOptions } from '@phasegate/core/ports';
 import { type Anchor, anchorText, readAnchor } from './anchor.ts';
 import type { AuditKnowledge, AuditSource, Verification } from './auditSource.ts';
 import { verifyAnchors } from './verifyAnchors.ts';

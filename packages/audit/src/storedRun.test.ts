@@ -1,7 +1,9 @@
-import { afterDraft } from '@phasegate/core/store-contract';
+import { hash } from 'node:crypto';
+import { afterDraft, samplesWith } from '@phasegate/core/store-contract';
 import { expect, test } from 'vitest';
-import { sampleRun } from './fixtures/sampleRun.ts';
 import { runFromState, stateText } from './storedRun.ts';
+
+const { sampleRun } = samplesWith((text) => hash('sha256', text));
 
 test('the text of a run is the JSON of all of it but its workflow, however often it is asked for', () => {
   const first = sampleRun('r1');

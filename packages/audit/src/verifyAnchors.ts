@@ -1,4 +1,4 @@
-import type { ChainHead } from '../runtime/ports.ts';
+import type { ChainHead } from '@phasegate/core/ports';
 import type { Anchor } from './anchor.ts';
 import type { StoredStub } from './archivedStub.ts';
 import type { PlacedHead, Verification } from './auditSource.ts';

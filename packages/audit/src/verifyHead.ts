@@ -1,4 +1,4 @@
-import type { AuditFinding, ChainHead } from '../runtime/ports.ts';
+import type { AuditFinding, ChainHead } from '@phasegate/core/ports';
 import type { Anchor } from './anchor.ts';
 import type { Verification } from './auditSource.ts';
 import { type HeadSum, headWeight, sameSum, weightOfDifference } from './headSum.ts';

@@ -1,0 +1,105 @@
+import { readFileSync } from 'node:fs';
+import type { ConnectionOptions } from 'node:tls';
+import { PhasegateError } from '@phasegate/core';
+import { reasonOf } from '@phasegate/core/model';
+
+/** Where a database is, and as whom and how it is connected to. */
+export interface ConnectionSettings {
+  readonly host: string;
+  readonly port: number;
+  readonly user?: string;
+  readonly password?: string;
+  readonly database: string;
+  readonly ssl: false | ConnectionOptions;
+  /** The address without the password, for messages. */
+  readonly shown: string;
+}
+
+/** Whether a text names a database of this kind. */
+export function isPostgresUrl(text: string): boolean {
+  return /^postgres(?:ql)?:\/\//.test(text);
+}
+
+/**
+ * Reads `postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=…`. Without a mode, a database on this machine is spoken to
+ * in the clear and any other by TLS with its certificate verified. Throws `usage`.
+ */
+export function connectionSettings(address: string): ConnectionSettings {
+  const url = parsed(address);
+  const unknown = [...url.searchParams.keys()].filter((name) => !KNOWN.has(name));
+  if (unknown.length > 0) {
+    throw invalid(
+      `its parameter \`${unknown[0]}\` is not known`,
+      `use ${[...KNOWN].map((name) => `\`${name}\``).join(', ')}`,
+    );
+  }
+  const database = decodeURIComponent(url.pathname.slice(1));
+  if (database === '') throw invalid('it names no database', 'write it as `postgres://USER@HOST/DATABASE`');
+  const host = url.searchParams.get('host') ?? decodeURIComponent(url.hostname);
+  const [user, password] = [decodeURIComponent(url.username), decodeURIComponent(url.password)];
+  return {
+    host,
+    port: url.port === '' ? 5432 : Number(url.port),
+    ...(user === '' ? {} : { user }),
+    ...(password === '' ? {} : { password }),
+    database,
+    ssl: tlsOf(url.searchParams, host),
+    shown: `postgres://${user === '' ? '' : `${user}@`}${host}${url.port === '' ? '' : `:${url.port}`}/${database}`,
+  };
+}
+
+const KNOWN: ReadonlySet<string> = new Set(['sslmode', 'sslrootcert', 'host']);
+const MODES = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
+type Mode = (typeof MODES)[number];
+
+function parsed(address: string): URL {
+  try {
+    const url = new URL(address);
+    if (isPostgresUrl(address)) return url;
+  } catch {
+    // Said below, and without the address: it may hold a password.
+  }
+  throw invalid('it cannot be read', 'write it as `postgres://USER@HOST/DATABASE`');
+}
+
+function tlsOf(parameters: URLSearchParams, host: string): false | ConnectionOptions {
+  const given = parameters.get('sslmode');
+  const mode = MODES.find((known) => known === given);
+  if (given !== null && mode === undefined) {
+    throw invalid(
+      `its \`sslmode\` is \`${given}\``,
+      `use one of ${MODES.map((one) => `\`${one}\``).join(', ')}`,
+    );
+  }
+  return optionsOf(mode ?? (isHere(host) ? 'disable' : 'verify-full'), parameters.get('sslrootcert'));
+}
+
+function optionsOf(mode: Mode, certificate: string | null): false | ConnectionOptions {
+  if (mode === 'disable') return false;
+  const ca = certificate === null ? {} : { ca: readCertificate(certificate) };
+  if (mode === 'require') return { ...ca, rejectUnauthorized: false };
+  // A name that does not fit is what `verify-full` adds.
+  return mode === 'verify-ca' ? { ...ca, checkServerIdentity: () => undefined } : ca;
+}
+
+function readCertificate(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw invalid(
+      `its \`sslrootcert\` cannot be read: ${reasonOf(error)}`,
+      'name a file with the certificate of the authority',
+    );
+  }
+}
+
+/** A socket, or an address that never leaves this machine. */
+function isHere(host: string): boolean {
+  return (
+    host === '' || host.startsWith('/') || host === 'localhost' || host === '[::1]' || host.startsWith('127.')
+  );
+}
+
+function invalid(problem: string, hint: string): PhasegateError {
+  return new PhasegateError('usage', `the address of the database is not valid: ${problem}`, { hint });
+}

@@ -1,0 +1,1 @@
+export { type ConnectionSettings, connectionSettings, isPostgresUrl } from './connectionSettings.ts';
