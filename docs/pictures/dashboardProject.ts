@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openLocalProject } from '../../packages/phasegate/src/localProject.ts';
 import { openLocalServer } from '../../packages/phasegate/src/localServer.ts';
@@ -80,8 +80,11 @@ async function startRuns(shell: Shell): Promise<DashboardProject['runs']> {
   await done(working, { plan: PLAN });
   await decide(shell, working, 'Approve');
 
-  shell.write('docs/notes.md', '# 1.4\n\nSubtraction, and two fixes.\n');
+  shell.write('docs/notes.md', OLD_NOTES);
   const gate = await start('release', 'Publish 1.4');
+  shell.write('docs/notes.md', NEW_NOTES);
+  shell.write('docs/upgrading.md', '# From 1.3 to 1.4\n\nNothing has to be changed.\n');
+  writeFileSync(join(shell.root, 'docs/logo.png'), Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 3]));
   await done(gate, { notes: { summary: 'Subtraction, and two fixes', breaking: false } });
   return { gate, questions, escalated, working, parallel, done: finished };
 }
@@ -114,6 +117,23 @@ async function decide(shell: Shell, run: string, option: string): Promise<void> 
     'maria',
   ]);
 }
+
+const OLD_NOTES = `# Notes
+
+## 1.3
+
+- Numbers are rounded to the nearest even digit.
+- The manual has a page on history.
+
+## 1.2
+
+- The first release that others used.
+`;
+
+const NEW_NOTES = OLD_NOTES.replace(
+  '# Notes\n',
+  '# Notes\n\n## 1.4\n\n- Subtraction.\n- An empty list is 0.\n',
+).replace('nearest even digit', 'nearest digit, ties to even');
 
 const PLAN = {
   summary: 'Write the failing test first, then the function, then the page of the manual',

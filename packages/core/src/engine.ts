@@ -38,7 +38,7 @@ export {
   type LetThrough,
   type StoppedRun,
 } from './engine/gateCard.ts';
-export type { ChangedFile, GateDiff } from './engine/gateDiff.ts';
+export { type ChangedFile, type GateDiff, type ToldFile, wholeFile } from './engine/gateDiff.ts';
 export {
   type AllowedCalls,
   type AllowedProgram,
@@ -57,7 +57,7 @@ export { TREE_LOOK } from './engine/measuredIn.ts';
 export { type OtherRun, runInTheWay, type WantedRun } from './engine/oneRun.ts';
 export { type CommandOutcome, outcomeOf } from './engine/outcome.ts';
 export { changeText, fewOfEach } from './engine/outsideTexts.ts';
-export { overrideTarget } from './engine/override.ts';
+export { overrideTarget, overrideWays } from './engine/override.ts';
 export { phaseText, previousAttempt, type RenderedText, type Told, taskText } from './engine/phaseText.ts';
 export type { Proven } from './engine/proven.ts';
 export { QUESTION_RELAY_HANDLER, SUB_AGENT_QUESTION_FORMAT } from './engine/questionRelay.ts';

@@ -1,5 +1,5 @@
 import type { PhaseId } from '@phasegate/core';
-import type { FenceAct, FenceAction, TreeChange } from '@phasegate/core/engine';
+import type { FenceAct, FenceAction, ToldFile, TreeChange } from '@phasegate/core/engine';
 import type { Ring } from '@phasegate/core/model';
 import type { FenceFiles, FenceReport } from '@phasegate/core/ports';
 import type { Violation } from './answers.ts';
@@ -82,6 +82,14 @@ export type FenceDiff = {
   readonly diff: string;
   /** The rest was left out. */
   readonly truncated: boolean;
+};
+
+/** Files that a phase changed until its gate opened; of one that was asked for, with its difference. */
+export type GateFiles = {
+  readonly run: string;
+  readonly files: readonly ToldFile[];
+  readonly total: number;
+  readonly next_offset: number | null;
 };
 
 /** What became of the paths a human settled. */

@@ -10,6 +10,7 @@ export {
   type FencedPath,
   type FenceSettled,
   type FenceState,
+  type GateFiles,
 } from './fence.ts';
 export { decodeGoal, encodeGoal, type GoalFields } from './goal.ts';
 export {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { own } from '../json.ts';
-import { type ChangedFile, diffSections } from './gateDiff.ts';
+import { type ChangedFile, diffSections, wholeFile } from './gateDiff.ts';
 
 const file = (path: string, before: string, after: string): ChangedFile => ({
   path,
@@ -85,4 +85,14 @@ test('lines that are shown in part are counted, and other permissions are told',
   });
 
   expect(diff).toMatchObject([{ lines_shortened: 2, permissions: 'were 644, are 755' }]);
+});
+
+test('one file by itself has the lines that its card has no room for', () => {
+  const text = `${Array.from({ length: 3000 }, (_, at) => `line ${at}`).join('\n')}\n`;
+  const long = file('a', '', text);
+  const [onCard] = diffSections({ files: [long] }).diff as readonly { lines_cut?: number }[];
+
+  expect(onCard?.lines_cut).toBe(2801);
+  expect(wholeFile(long)).toMatchObject({ added: 3000, diff: expect.stringContaining('+line 2999') });
+  expect(wholeFile(long).lines_cut).toBeUndefined();
 });

@@ -24,12 +24,20 @@ export interface GateDiff {
   readonly rest?: { readonly files: number; readonly hash: string };
 }
 
-/** So many lines of one file, and so many characters of all, are on the card; hashes stand for what is not. */
-const MOST_LINES = 200;
+/** How much of a difference is told; hashes stand for what is not. */
+interface Room {
+  readonly lines: number;
+  readonly characters: number;
+  readonly longestLine: number;
+  /** What differs more is told as removed and added. */
+  readonly edits: number;
+}
+
+/** So many characters of all files are on a card. It is made at every look, of many files. */
 const MOST_CHARACTERS = 60_000;
-const LONGEST_LINE = 500;
-/** A card is made at every look, of many files: what differs more is told as removed and added. */
-const MOST_EDITS = 200;
+const ON_CARD = { lines: 200, longestLine: 500, edits: 200 } as const;
+/** Where one file is asked for. */
+const BY_ITSELF: Room = { lines: 50_000, characters: 1_000_000, longestLine: 10_000, edits: 1_000 };
 /** Lines around a difference that are shown with it. */
 const AROUND = 3;
 
@@ -37,27 +45,53 @@ const AROUND = 3;
 export function diffSections({ files, rest }: GateDiff): JsonObject {
   let left = MOST_CHARACTERS;
   const told = files.map((file, place): JsonObject => {
-    const { path, how, before, after, outside } = file;
     // What one file leaves the next may use: none takes all the room.
     const share = Math.floor(left / (files.length - place));
-    const written = file.texts === undefined ? null : writeDiff(file.texts, share);
-    left -= written?.text.length ?? 0;
-    return {
-      path,
-      how,
-      ...(outside === undefined ? {} : { outside }),
-      ...(file.permissions === undefined ? {} : { permissions: file.permissions }),
-      before,
-      after,
-      ...(file.untold === undefined ? {} : { untold: file.untold }),
-      ...(written === null ? {} : { added: written.added, removed: written.removed, diff: written.text }),
-      ...(written === null || written.cut === 0 ? {} : { lines_cut: written.cut }),
-      ...(written === null || written.shortened === 0 ? {} : { lines_shortened: written.shortened }),
-    };
+    const written = tellFile(file, { ...ON_CARD, characters: share });
+    left -= written.diff?.length ?? 0;
+    return { ...written };
   });
   return {
     ...(told.length === 0 ? {} : { diff: told }),
     ...(rest === undefined ? {} : { diff_rest: { ...rest } }),
+  };
+}
+
+/** A changed file as a card spells it. */
+export type ToldFile = {
+  readonly path: string;
+  readonly how: string;
+  readonly outside?: true;
+  readonly permissions?: string;
+  readonly before: string | null;
+  readonly after: string | null;
+  readonly untold?: string;
+  readonly added?: number;
+  readonly removed?: number;
+  readonly diff?: string;
+  readonly lines_cut?: number;
+  readonly lines_shortened?: number;
+};
+
+/** One file with as much of its difference as anybody would read: what the card had no room for. */
+export function wholeFile(file: ChangedFile): ToldFile {
+  return tellFile(file, BY_ITSELF);
+}
+
+function tellFile(file: ChangedFile, room: Room): ToldFile {
+  const { path, how, before, after, outside } = file;
+  const written = file.texts === undefined ? null : writeDiff(file.texts, room);
+  return {
+    path,
+    how,
+    ...(outside === undefined ? {} : { outside }),
+    ...(file.permissions === undefined ? {} : { permissions: file.permissions }),
+    before,
+    after,
+    ...(file.untold === undefined ? {} : { untold: file.untold }),
+    ...(written === null ? {} : { added: written.added, removed: written.removed, diff: written.text }),
+    ...(written === null || written.cut === 0 ? {} : { lines_cut: written.cut }),
+    ...(written === null || written.shortened === 0 ? {} : { lines_shortened: written.shortened }),
   };
 }
 
@@ -73,14 +107,14 @@ interface WrittenDiff {
 
 function writeDiff(
   { before, after }: { readonly before: string; readonly after: string },
-  room: number,
+  room: Room,
 ): WrittenDiff {
-  const diff = lineDiff(linesIn(before), linesIn(after), MOST_EDITS);
-  const lines = shownLines(diff);
+  const diff = lineDiff(linesIn(before), linesIn(after), room.edits);
+  const lines = shownLines(diff, room.longestLine);
   const chosen: string[] = [];
   let size = 0;
   for (const line of lines) {
-    if (chosen.length >= MOST_LINES || size + line.length + 1 > room) break;
+    if (chosen.length >= room.lines || size + line.length + 1 > room.characters) break;
     chosen.push(line);
     size += line.length + 1;
   }
@@ -90,14 +124,14 @@ function writeDiff(
     added: count('added'),
     removed: count('removed'),
     cut: lines.length - chosen.length,
-    shortened: diff.filter(({ kind, text }) => kind !== 'same' && text.length > LONGEST_LINE).length,
+    shortened: diff.filter(({ kind, text }) => kind !== 'same' && text.length > room.longestLine).length,
   };
 }
 
 const SIGNS = { same: ' ', removed: '-', added: '+' } as const;
 
 /** The differences with a few lines around each, and where in the file as it is now each begins. */
-function shownLines(diff: readonly DiffLine[]): readonly string[] {
+function shownLines(diff: readonly DiffLine[], longest: number): readonly string[] {
   const near = new Set<number>();
   diff.forEach(({ kind }, at) => {
     if (kind === 'same') return;
@@ -108,7 +142,7 @@ function shownLines(diff: readonly DiffLine[]): readonly string[] {
   diff.forEach(({ kind, text }, at) => {
     if (near.has(at)) {
       if (!open) lines.push(`@@ line ${number}`);
-      lines.push(`${SIGNS[kind]}${brief(text)}`);
+      lines.push(`${SIGNS[kind]}${brief(text, longest)}`);
     }
     open = near.has(at);
     if (kind !== 'removed') number += 1;
@@ -121,9 +155,9 @@ function linesIn(text: string): readonly string[] {
   return lines.at(-1) === '' ? lines.slice(0, -1) : lines;
 }
 
-function brief(line: string): string {
-  if (line.length <= LONGEST_LINE) return onItsLine(line);
-  return `${onItsLine(line.slice(0, LONGEST_LINE))} … (${line.length} characters)`;
+function brief(line: string, longest: number): string {
+  if (line.length <= longest) return onItsLine(line);
+  return `${onItsLine(line.slice(0, longest))} … (${line.length} characters)`;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { okTargets } from '../model/approval.ts';
 import { edgesOf } from '../model/edges.ts';
-import { type Phase, type PhaseId, phaseById, type Target } from '../model/workflow.ts';
+import { type Phase, phaseById, type Target } from '../model/workflow.ts';
 import { blocker, nextActionFor } from './blockers.ts';
 import type { Circumstance, Command } from './command.ts';
 import { Asking, type Considered, turnAway } from './deciding.ts';
@@ -67,6 +67,15 @@ export function overrideTarget(run: Run, asked?: Target): Target | { readonly ch
   return ways.length === 1 ? (ways[0] as Target) : { choices: ways };
 }
 
+/** Every place that an override of the phase a run is in may lead to; nowhere once it has ended. */
+export function overrideWays(run: Run): readonly Target[] {
+  const phase = phaseById(run.workflow, run.phase);
+  if (phase === undefined) return [];
+  // An option that stops the run leads to no end: by it a run would be completed from wherever somebody may stop it.
+  const edges = edgesOf(phase).filter(({ by, to }) => by !== 'timeout' && (by !== 'option' || to !== null));
+  return [...new Set([...okTargets(phase), ...edges.map(({ to }) => to)])];
+}
+
 function overrideProblem(
   run: Run,
   { phase, epoch, to, reason }: Extract<Command, { kind: 'override' }>,
@@ -81,16 +90,9 @@ function overrideProblem(
     return blocker('shown_changed', message, next);
   }
   if (reason.trim() === '') return blocker('reason_required', 'an override needs a reason', next);
-  if (waysOut(run, run.phase).includes(to)) return null;
-  const ways = waysOut(run, run.phase).map((way) => (way === null ? 'the end' : `\`${way}\``));
+  if (overrideWays(run).includes(to)) return null;
+  const ways = overrideWays(run).map((way) => (way === null ? 'the end' : `\`${way}\``));
   const where = to === null ? 'the end' : `\`${to}\``;
   const message = `phase \`${run.phase}\` does not lead to ${where}; it leads to ${ways.join(', ')}`;
   return blocker('not_the_next_phase', message, next);
-}
-
-function waysOut(run: Run, id: PhaseId): readonly Target[] {
-  const phase = phaseById(run.workflow, id) as Phase;
-  // An option that stops the run leads to no end: by it a run would be completed from wherever somebody may stop it.
-  const edges = edgesOf(phase).filter(({ by, to }) => by !== 'timeout' && (by !== 'option' || to !== null));
-  return [...new Set([...okTargets(phase), ...edges.map(({ to }) => to)])];
 }

@@ -11,7 +11,7 @@ const KINDS: readonly (readonly [string, string | undefined])[] = [
   ['Everything', undefined],
   [
     'Decisions',
-    'gate_opened,gate_decided,gate_timed_out,gate_closed,question_answered,run_resumed,run_stopped,fence_settled',
+    'gate_opened,gate_decided,gate_timed_out,gate_closed,phase_overridden,question_answered,run_resumed,run_stopped,fence_settled',
   ],
   ['Refusals', 'phase_refused,command_refused,token_refused,credential_failed,start_refused'],
   ['Tool calls', 'tool_judged,tool_executed,hook_reported,hook_forged'],
@@ -143,6 +143,8 @@ function Verify() {
         {report?.ok === true && (
           <p className="note" data-tone="green">
             {`The audit verifies: ${report.records.toLocaleString('en')} records of ${report.runs.toLocaleString('en')} runs.`}
+            {report.overridden !== undefined &&
+              ` Humans overrode ${report.overridden === 1 ? 'one phase' : `${report.overridden} phases`}.`}
           </p>
         )}
         {report?.ok === false && (

@@ -8,7 +8,8 @@ import { Said, Words } from '../parts/Said.tsx';
 import { Tag } from '../parts/Status.tsx';
 import { ProblemNote, Waiting } from '../parts/Told.tsx';
 import { ActForm } from './ActForm.tsx';
-import { changedSections } from './changedSections.ts';
+import { BreakGlass } from './BreakGlass.tsx';
+import { CardMoved } from './CardMoved.tsx';
 import { GateCardView } from './GateCardView.tsx';
 import { StopRun } from './StopRun.tsx';
 
@@ -31,46 +32,21 @@ export function DecideGate({ run, gate }: { readonly run: Run; readonly gate: Ga
   const now = card.data ?? shown;
   return (
     <>
-      {now.shown !== shown.shown && <Moved seen={shown} now={now} take={() => setSeen(now)} />}
+      {now.shown !== shown.shown && <CardMoved seen={shown} now={now} take={() => setSeen(now)} />}
       <p className="narrow-only">
         <button type="button" onClick={() => document.getElementById('question')?.scrollIntoView()}>
           Go to your decision
         </button>
       </p>
       <div className="columns">
-        <GateCardView card={shown.card} shown={shown.shown} />
+        <GateCardView run={run.run} card={shown.card} shown={shown.shown} />
         <div className="stack sticky">
           <Choice run={run} gate={gate} card={shown} />
           <StopRun run={run.run} />
+          <BreakGlass run={run} />
         </div>
       </div>
     </>
-  );
-}
-
-function Moved({
-  seen,
-  now,
-  take,
-}: {
-  readonly seen: GateCard;
-  readonly now: GateCard;
-  readonly take: () => void;
-}) {
-  return (
-    <div className="note stack tight" data-tone="red" role="alert">
-      <strong>What is to be decided has changed since you began to read</strong>
-      <p>
-        Changed:{' '}
-        <Words text={changedSections(seen.card, now.card).join(', ') || 'the gate itself'} most={500} />. A
-        decision on what you see here would be refused.
-      </p>
-      <p>
-        <button type="button" onClick={take}>
-          Show what it is now
-        </button>
-      </p>
-    </div>
   );
 }
 

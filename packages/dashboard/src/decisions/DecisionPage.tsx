@@ -2,10 +2,12 @@ import type { Run } from '@phasegate/wire';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { runQuery } from '../api/queries.ts';
+import { Overridden, OverriddenTag } from '../parts/Overridden.tsx';
 import { Words } from '../parts/Said.tsx';
 import { Status } from '../parts/Status.tsx';
 import { Empty, ProblemNote, Waiting } from '../parts/Told.tsx';
 import { AnswerQuestions } from './AnswerQuestions.tsx';
+import { BreakGlass } from './BreakGlass.tsx';
 import { DecideGate } from './DecideGate.tsx';
 import { ResumeRun } from './ResumeRun.tsx';
 import { SettleFence } from './SettleFence.tsx';
@@ -33,6 +35,7 @@ export function DecisionPage() {
         <h1>{about === null ? `Run ${id}` : <Words text={about} most={160} />}</h1>
         <div className="row">
           <Status status={run.data.status} />
+          <OverriddenTag times={run.data.overrides?.length} />
           {run.data.phase !== null && (
             <span className="small soft">
               phase <Words text={String(run.data.phase)} />
@@ -40,6 +43,7 @@ export function DecisionPage() {
           )}
         </div>
       </header>
+      <Overridden overrides={run.data.overrides} />
       <Waits run={run.data} />
     </>
   );
@@ -77,7 +81,10 @@ function Waits({ run }: { readonly run: Run }) {
           </div>
         )}
       </div>
-      <StopRun run={run.run} />
+      <div className="stack">
+        <StopRun run={run.run} />
+        <BreakGlass run={run} />
+      </div>
     </div>
   );
 }

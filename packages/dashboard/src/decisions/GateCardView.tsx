@@ -1,25 +1,33 @@
 import type { GateCard } from '@phasegate/wire';
-import { type ReactNode, useId } from 'react';
+import { type ReactNode, useId, useMemo } from 'react';
 import { Said, Words } from '../parts/Said.tsx';
-import { EvidenceClass } from '../run/PhaseWork.tsx';
-import { CardDiff } from './CardDiff.tsx';
+import { Tag } from '../parts/Status.tsx';
+import { EvidenceClass, ProvenLine } from '../run/EvidenceClass.tsx';
 import { type CardParts, cardParts } from './cardParts.ts';
+import { GateDiff } from './GateDiff.tsx';
 
 /**
  * All of a gate card, in the order in which a person judges: what is to be done, what the engine saw, what is only
  * claimed, what to beware of, what came before. A part that is not known here is shown all the same, as somebody else's
  * words: its hash is what a human signs.
  */
-export function GateCardView({ card, shown }: { readonly card: GateCard['card']; readonly shown: string }) {
-  const parts = cardParts(card);
+export function GateCardView({
+  run,
+  card,
+  shown,
+}: {
+  readonly run: string;
+  readonly card: GateCard['card'];
+  readonly shown: string;
+}) {
+  const parts = useMemo(() => cardParts(card), [card]);
+  const compared = parts.diff.length > 0 || parts.diffRest !== null || parts.compared;
   return (
     <div className="stack">
       <Beware parts={parts} />
       <Aim parts={parts} />
-      {parts.diffs.map(({ name, text, note }) => (
-        <CardDiff key={name} name={name} text={text} note={note} />
-      ))}
       <Seen parts={parts} />
+      {compared && <GateDiff run={run} files={parts.diff} rest={parts.diffRest} />}
       <Claimed parts={parts} />
       {parts.others.map(([name, value]) => (
         <Section key={name} title={name.replaceAll('_', ' ')}>
@@ -79,8 +87,8 @@ function Aim({ parts }: { readonly parts: CardParts }) {
 }
 
 function Seen({ parts }: { readonly parts: CardParts }) {
-  const { looked, receipts, files, programs, calls } = parts;
-  const nothing = [looked, receipts, files, programs, calls].every((list) => list.length === 0);
+  const { looked, proven, receipts, files, programs, calls } = parts;
+  const nothing = [looked, proven, receipts, files, programs, calls].every((list) => list.length === 0);
   return (
     <Section title="What the engine saw for itself">
       {nothing && <p className="soft">Nothing: all that follows is claimed.</p>}
@@ -88,18 +96,38 @@ function Seen({ parts }: { readonly parts: CardParts }) {
         <ul className="stack tight">
           {looked.map(({ name, held, warns }) => (
             <li key={name} className="row">
-              <EvidenceClass name={held} />
+              {held === null ? <Tag plain text="looked at" /> : <EvidenceClass name={held} />}
               <Words text={name} most={400} />
-              {warns && <span className="small soft">only warns</span>}
+              {warns && <span className="small soft">only warns; see the warnings</span>}
+              {held === null && !warns && (
+                <span className="small soft">need not have held; see the warnings</span>
+              )}
             </li>
           ))}
         </ul>
       )}
-      <Lines title="Receipts" lines={receipts} />
+      <Proven proven={proven} />
+      <Lines title="Tools it carried out, with receipts" lines={receipts} />
       <Lines title="Files that were changed" lines={files} />
       <Lines title="Programs that ran" lines={programs} />
       <Lines title="Other calls" lines={calls} />
     </Section>
+  );
+}
+
+function Proven({ proven }: Pick<CardParts, 'proven'>) {
+  if (proven.length === 0) return null;
+  return (
+    <div className="stack tight">
+      <h3>What it ran to find out</h3>
+      <ul className="stack tight">
+        {proven.map((one) => (
+          <li key={`${one.phase} ${one.check}`} className="stack tight">
+            <ProvenLine proven={one} />
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }
 
@@ -145,11 +173,18 @@ function Beware({ parts }: { readonly parts: CardParts }) {
 }
 
 function Earlier({ parts }: { readonly parts: CardParts }) {
-  if (parts.path.length === 0 && parts.decisions.length === 0) return null;
+  const { path, decisions, approved } = parts;
+  if ([path, decisions, approved].every((list) => list.length === 0)) return null;
   return (
     <Section title="Earlier in this run">
-      <Lines title="Phases" lines={parts.path} />
-      <Lines title="Decisions" lines={parts.decisions} />
+      <Lines title="Phases" lines={path} />
+      <Lines title="Decisions" lines={decisions} />
+      {approved.length > 0 && (
+        <div className="stack tight">
+          <h3>What humans approved, which this is measured against</h3>
+          <Entries entries={approved} />
+        </div>
+      )}
     </Section>
   );
 }

@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { inboxQuery, sessionQuery } from '../api/queries.ts';
 import { Age } from '../parts/Age.tsx';
+import { OverriddenTag } from '../parts/Overridden.tsx';
 import { Words } from '../parts/Said.tsx';
 import { Tag, type Tone } from '../parts/Status.tsx';
 import { Empty, ProblemNote, Waiting } from '../parts/Told.tsx';
@@ -81,6 +82,7 @@ function Item({ item, name }: { readonly item: InboxItem; readonly name: string 
       <span className="row spread">
         <span className="row">
           <Tag tone={KINDS[kind].tone} text={KINDS[kind].name} />
+          <OverriddenTag times={item.overridden} />
           <strong>{about === null ? `Run ${run}` : <Words text={about} most={120} />}</strong>
         </span>
         <span className="small soft">

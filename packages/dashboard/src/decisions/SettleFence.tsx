@@ -39,11 +39,18 @@ export function SettleFence({ run }: { readonly run: Run }) {
   };
   return (
     <section className="stack" aria-label="Changes outside the scope">
-      <Changes run={run} />
+      <Changes run={run} which="outside" />
       {outside.length > 0 && (
         <div className="card stack">
           <h2>What is to become of them</h2>
-          <ActForm actOf={actOf} name={ACTIONS.find(([one]) => one === action)?.[1] ?? ''}>
+          <ActForm
+            actOf={actOf}
+            name={ACTIONS.find(([one]) => one === action)?.[1] ?? ''}
+            done={() => {
+              setLeft(new Set());
+              setReason('');
+            }}
+          >
             <fieldset>
               <legend>Files</legend>
               {outside.map((one) => (

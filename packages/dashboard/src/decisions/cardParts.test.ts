@@ -37,16 +37,56 @@ test('a card is taken apart by what the engine saw, what is claimed and what to 
 });
 
 test('a part that nobody here knows is shown all the same, and a difference as one', () => {
-  const diff = 'diff --git a/x b/x\n@@ -1 +1 @@\n-a\n+b\n';
-  const parts = cardParts({ ...CARD, mood: { good: true }, diff: { text: diff, truncated: false } });
+  const file = { path: 'x', how: 'changed', before: 'aa', after: 'bb', added: 1, removed: 1 };
+  const parts = cardParts({
+    ...CARD,
+    mood: { good: true },
+    diff: [{ ...file, diff: '@@ line 1\n-a\n+b', lines_cut: 4 }],
+    diff_rest: { files: 7, hash: 'cc' },
+  });
 
   expect(parts.others).toEqual([['mood', { good: true }]]);
-  expect(parts.diffs).toEqual([{ name: 'diff', text: diff, note: 'truncated: false' }]);
+  expect(parts.diff).toMatchObject([
+    { ...file, cut: 4, lines: [{ kind: 'hunk' }, { kind: 'del' }, { kind: 'add' }] },
+  ]);
+  expect(parts.diffRest).toEqual({ files: 7, hash: 'cc' });
+});
+
+test('a check that the engine ran for has the class that came of it, and one that need not hold has none', () => {
+  const proven = [
+    { phase: 'P', check: 'tests', class: 'observed', receipt: 'r1', lack: 'no_sandbox' },
+    { phase: 'O', check: 'files', class: 'verified' },
+  ];
+
+  expect(cardParts({ ...CARD, phase: 'P', proven })).toMatchObject({
+    looked: [
+      { name: 'tests', held: 'observed' },
+      { name: 'files', held: 'verified' },
+    ],
+    proven: [{ receipt: 'r1', lack: 'no_sandbox' }, { receipt: null }],
+  });
+  expect(cardParts({ ...CARD, mode: 'permissive' }).looked.map(({ held }) => held)).toEqual([null, null]);
+});
+
+test('what a human led the run past is told as that, and never as done', () => {
+  const at = '2026-11-17T12:00:00Z';
+  const parts = cardParts({
+    ...CARD,
+    path: [{ phase: 'A', outcome: 'overridden', by: 'maria', at }],
+    overrides: [{ phase: 'A', to: 'B', reason: 'the registry is down', by: 'maria', at }],
+  });
+
+  expect(parts.path).toEqual([`A: OVERRIDDEN, not completed, by maria, ${at}`]);
+  expect(parts.warnings.join()).toContain('maria led the run past phase A');
 });
 
 test('what is not as it was is named', () => {
-  expect(changedSections(CARD, { ...CARD, outcome: 'fail', changed_since: [] })).toEqual([
-    'outcome',
-    'changed since',
+  const now = { ...CARD, evidence: { report: 'done\nand dusted' }, changed_since: [{ path: 'x' }] };
+
+  expect(
+    changedSections(CARD, now).map(({ path, how, added, removed }) => [path, how, added, removed]),
+  ).toEqual([
+    ['evidence', 'changed', 2, 1],
+    ['changed since', 'added', 5, 0],
   ]);
 });

@@ -1,4 +1,5 @@
 import type { GateCard } from '@phasegate/wire';
+import { type FileDiff, fileFromCard } from '../diff/fileDiff.ts';
 
 /** A gate card taken apart for the page. Every key of the card is in exactly one of these. */
 export interface CardParts {
@@ -6,7 +7,9 @@ export interface CardParts {
   readonly target: string | null;
   readonly context: readonly Entry[];
   readonly covered: readonly Entry[];
-  readonly looked: readonly { readonly name: string; readonly held: string; readonly warns: boolean }[];
+  readonly looked: readonly LookedCheck[];
+  /** What the engine established by running something, here and in earlier phases. */
+  readonly proven: readonly ProvenCheck[];
   /** Checks that read what was handed in, and nothing else. */
   readonly readOnly: readonly string[];
   readonly receipts: readonly string[];
@@ -19,11 +22,35 @@ export interface CardParts {
   readonly warnings: readonly string[];
   readonly path: readonly string[];
   readonly decisions: readonly string[];
-  readonly diffs: readonly { readonly name: string; readonly text: string; readonly note: string | null }[];
+  /** What humans approved before: what this work is measured against. */
+  readonly approved: readonly Entry[];
+  /** Whether the workspace was compared. */
+  readonly compared: boolean;
+  /** What the phase changed. */
+  readonly diff: readonly FileDiff[];
+  /** Files that changed beyond those. */
+  readonly diffRest: { readonly files: number; readonly hash: string } | null;
   /** What nobody here knows. */
   readonly others: readonly Entry[];
   /** What is seldom asked. */
   readonly small: readonly Entry[];
+}
+
+/** A check that looked at the world. */
+export interface LookedCheck {
+  readonly name: string;
+  /** What its answer rests on; null where that it is here does not say that it held. */
+  readonly held: string | null;
+  readonly warns: boolean;
+}
+
+/** What the engine ran, and how far that can be trusted. */
+export interface ProvenCheck {
+  readonly phase: string;
+  readonly check: string;
+  readonly class: string;
+  readonly receipt: string | null;
+  readonly lack: string | null;
 }
 
 type Entry = readonly [string, unknown];
@@ -41,6 +68,8 @@ export function cardParts(card: GateCard['card']): CardParts {
   const entries = (key: string): readonly Entry[] => Object.entries(asData(take(key)));
   const goal = take('goal');
   const checks = list('checks');
+  const proven = list('proven').map(provenOf);
+  const diffRest = asData(take('diff_rest'));
   const looks = (check: Data) => check.looks === true || check.needs !== 'claimed';
   const [context, covered] = [entries('context'), entries('covered')];
   const same = JSON.stringify(context) === JSON.stringify(covered);
@@ -49,11 +78,8 @@ export function cardParts(card: GateCard['card']): CardParts {
     target: take('target') === undefined ? null : textOrNull(card.target),
     context,
     covered: same ? [] : covered,
-    looked: checks.filter(looks).map((check) => ({
-      name: word(check.check),
-      held: check.needs === 'observed' ? 'observed' : 'verified',
-      warns: check.warns === true,
-    })),
+    looked: checks.filter(looks).map((check) => lookedOf(check, card, proven)),
+    proven,
     readOnly: checks.filter((check) => !looks(check)).map((check) => word(check.check)),
     receipts: list('receipts').map(
       ({ phase, tool, times, failed }) =>
@@ -82,25 +108,44 @@ export function cardParts(card: GateCard['card']): CardParts {
     ],
     warnings: warningsOf(card, list),
     path: list('path').map(
-      ({ phase, outcome, by, at }) => `${word(phase)}: ${word(outcome)}, by ${word(by)}, ${word(at)}`,
+      ({ phase, outcome, by, at }) =>
+        `${word(phase)}: ${outcome === 'overridden' ? 'OVERRIDDEN, not completed' : word(outcome)}, by ${word(by)}, ${word(at)}`,
     ),
+    compared: Array.isArray(card.files),
+    approved: entries('approved'),
+    diff: list('diff').map(fileFromCard),
+    diffRest:
+      diffRest.files === undefined ? null : { files: Number(diffRest.files), hash: word(diffRest.hash) },
     decisions: list('decisions').map(
       ({ gate, option, by, at }) => `${word(gate)}: ${word(option)}, by ${word(by)}, ${word(at)}`,
     ),
   };
   // What the choice beside the card shows.
-  for (const key of ['options', 'prompt', 'mode', 'trusted']) left.delete(key);
+  for (const key of ['options', 'prompt', 'mode', 'trusted', 'approvers', 'quorum']) left.delete(key);
   const small = SMALL.flatMap((key): readonly Entry[] => {
     const value = take(key);
     return value === undefined ? [] : [[key, value]];
   });
-  const diffs = [...left].flatMap(([name, value]) => {
-    const text = diffIn(value);
-    if (text === null) return [];
-    left.delete(name);
-    return [{ name, text, note: noteIn(value) }];
-  });
-  return { ...known, small, diffs, others: [...left] };
+  return { ...known, small, others: [...left] };
+}
+
+function provenOf({ phase, check, class: of, receipt, lack }: Data): ProvenCheck {
+  return {
+    phase: word(phase),
+    check: word(check),
+    class: word(of),
+    receipt: textOrNull(receipt),
+    lack: textOrNull(lack),
+  };
+}
+
+/** Where the engine ran something for it, what came of that; in permissive mode it need not have held. */
+function lookedOf(check: Data, card: GateCard['card'], proven: readonly ProvenCheck[]): LookedCheck {
+  const name = word(check.check);
+  const ran = proven.find((one) => one.phase === word(card.phase) && one.check === name);
+  const warns = check.warns === true;
+  const held = ran?.class ?? (check.needs === 'observed' ? 'observed' : 'verified');
+  return { name, held: warns || card.mode === 'permissive' ? null : held, warns };
 }
 
 const SMALL = [
@@ -125,6 +170,13 @@ function warningsOf(card: GateCard['card'], list: (key: string) => readonly Data
     ...(card.mode === 'permissive'
       ? ['Permissive mode: nothing is blocked, what would be refused is let through.']
       : []),
+    ...list('overrides').map(
+      ({ phase, reason, by, at }) =>
+        `OVERRIDDEN: ${word(by)} led the run past phase ${word(phase)}, which nobody completed: ${word(reason)} (${word(at)})`,
+    ),
+    ...list('own_work').map(
+      ({ name, why }) => `The yes of ${word(name)} does not count here: ${word(name)} ${word(why)}`,
+    ),
     ...list('would_refuse').map((one) => `Let through, and refused in strict mode: ${inWords(one)}`),
     ...list('warnings').map((one) => `A check warned: ${inWords(one)}`),
     ...list('changed_since').map(
@@ -149,23 +201,6 @@ function pathsIn({ phase, paths, more }: Data): readonly string[] {
     (path) => `${word(phase)}: ${word(path)} (asked for by a call)`,
   );
   return more === undefined ? listed : [...listed, `${word(phase)}: and ${word(more)} more`];
-}
-
-/** A text as `git diff` writes it, by itself or in an object beside other fields. */
-function diffIn(value: unknown): string | null {
-  if (typeof value === 'string') return /^diff --git /m.test(value) ? value : null;
-  const inner = Object.values(asData(value)).find(
-    (one) => typeof one === 'string' && /^diff --git /m.test(one),
-  );
-  return typeof inner === 'string' ? inner : null;
-}
-
-/** What stands beside a difference. */
-function noteIn(value: unknown): string | null {
-  const beside = Object.entries(asData(value)).filter(([, one]) => diffIn(one) === null);
-  return beside.length === 0
-    ? null
-    : beside.map(([key, one]) => `${key.replaceAll('_', ' ')}: ${word(one)}`).join(', ');
 }
 
 function inWords(one: Data): string {

@@ -129,6 +129,7 @@ function PhaseBox({ data }: NodeProps<PhaseNode>) {
 
 const STATUS_SIGNS: Readonly<Record<string, string>> = {
   completed: '✓ ',
+  overridden: '⚠ ',
   current: '▶ ',
   waiting: '⏸ ',
   escalated: '! ',

@@ -24,6 +24,7 @@ export function describeGraph(nodes: readonly MapNode[], edges: readonly MapEdge
 /** What a phase's place in a run is called. */
 export const WORDS: Readonly<Record<string, string>> = {
   completed: 'completed',
+  overridden: 'overridden, not completed',
   current: 'at work now',
   waiting: 'waits for a human',
   escalated: 'handed to a human',

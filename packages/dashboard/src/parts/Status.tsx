@@ -8,6 +8,12 @@ export function Status({ status }: { readonly status: RunLine['status'] }) {
   return <Tag tone={TONES[status] ?? 'grey'} text={status} />;
 }
 
+/** How a phase was left. What a human led the run past is never shown as passed. */
+export function OutcomeTag({ outcome }: { readonly outcome: string }) {
+  if (outcome === 'overridden') return <Tag tone="red" text="overridden" />;
+  return <Tag tone={outcome === 'ok' ? 'green' : 'amber'} text={outcome} />;
+}
+
 /** A word with a colour. */
 export function Tag({
   tone = 'grey',

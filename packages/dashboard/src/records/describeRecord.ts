@@ -36,9 +36,19 @@ const WORDS: Readonly<Record<string, Words>> = {
   item_completed: (data) => [`Item ${text(data.item)} completed`, 'green'],
   task_fetched: (data) => [`Task ${text(data.task)} of ${text(data.phase)} read`, 'grey'],
   phase_refused: (data) => [`${text(data.phase)} refused`, 'red', blockersOf(data)],
+  phase_overridden: (data) => {
+    const override = isObject(data.override) ? data.override : {};
+    return [
+      `${text(override.by)} led the run past ${text(override.phase)}, which is not completed`,
+      'red',
+      text(override.reason),
+    ];
+  },
   phase_completed: (data) => [
-    `${text(data.phase)} completed: ${text(data.outcome)}`,
-    data.outcome === 'ok' ? 'green' : 'amber',
+    data.outcome === 'overridden'
+      ? `${text(data.phase)} left by an override`
+      : `${text(data.phase)} completed: ${text(data.outcome)}`,
+    data.outcome === 'ok' ? 'green' : data.outcome === 'overridden' ? 'red' : 'amber',
     data.next === null ? 'the run ends here' : `next: ${text(data.next)}`,
   ],
   gate_opened: (data) => [`Gate opened after ${text(data.phase)}`, 'amber'],

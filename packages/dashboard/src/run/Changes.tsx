@@ -1,15 +1,24 @@
 import type { FenceDiff, FenceState, Run } from '@phasegate/wire';
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense } from 'react';
+import { Link } from '@tanstack/react-router';
+import { lazy, Suspense, useMemo } from 'react';
 import { ask, Problem } from '../api/ask.ts';
+import { filesFromGit } from '../diff/fileDiff.ts';
 import { Words } from '../parts/Said.tsx';
 import { Tag } from '../parts/Status.tsx';
 import { Empty, ProblemNote, Waiting } from '../parts/Told.tsx';
 
-const DiffText = lazy(() => import('../diff/DiffText.tsx').then((found) => ({ default: found.DiffText })));
+const DiffFiles = lazy(() => import('../diff/DiffFiles.tsx').then((found) => ({ default: found.DiffFiles })));
 
 /** What was changed in the workspace since the phase was entered, held against what it may write. */
-export function Changes({ run }: { readonly run: Pick<Run, 'run' | 'phase'> }) {
+export function Changes({
+  run,
+  which = 'all',
+}: {
+  readonly run: Pick<Run, 'run' | 'phase' | 'gate'>;
+  /** What is shown line by line: all that changed, or what is outside the scope. */
+  readonly which?: 'all' | 'outside';
+}) {
   const path = `/runs/${encodeURIComponent(run.run)}/fence`;
   const ended = run.phase === null;
   const fence = useQuery({
@@ -18,11 +27,14 @@ export function Changes({ run }: { readonly run: Pick<Run, 'run' | 'phase'> }) {
     enabled: !ended,
   });
   const outside = fence.data?.outside ?? [];
+  const changed = outside.length + (which === 'outside' ? 0 : (fence.data?.inside ?? 0));
   const diff = useQuery({
-    queryKey: ['run', run.run, 'fence', 'diff', fence.data?.shown],
-    queryFn: ({ signal }) => ask<FenceDiff>(`${path}/diff`, {}, signal),
-    enabled: outside.length > 0,
+    queryKey: ['run', run.run, 'fence', 'diff', which],
+    queryFn: ({ signal }) =>
+      ask<FenceDiff>(`${path}/diff`, which === 'outside' ? {} : { paths: '.' }, signal),
+    enabled: changed > 0,
   });
+  const { notes: untold, files } = useMemo(() => filesFromGit(diff.data?.diff ?? ''), [diff.data]);
   if (ended) {
     return (
       <Empty title="The run has ended">
@@ -39,7 +51,8 @@ export function Changes({ run }: { readonly run: Pick<Run, 'run' | 'phase'> }) {
   }
   if (fence.error !== null) return <ProblemNote error={fence.error} again={() => void fence.refetch()} />;
   if (fence.data === undefined) return <Waiting what="what was changed" />;
-  const { writes, problem, inside, noticed, notes } = fence.data;
+  const { writes, problem, inside, noticed, notes, more } = fence.data;
+  const beyond = new Set(outside.map((one) => one.path));
   return (
     <div className="stack">
       <section className="card stack tight" aria-label="Changes against the scope">
@@ -58,6 +71,9 @@ export function Changes({ run }: { readonly run: Pick<Run, 'run' | 'phase'> }) {
           </span>
         </p>
         <PathList paths={outside} />
+        {more > 0 && (
+          <p className="small soft">{`And ${more.toLocaleString('en')} more outside the scope.`}</p>
+        )}
         {noticed.length > 0 && (
           <>
             <h3>On record, and not in the way</h3>
@@ -70,18 +86,40 @@ export function Changes({ run }: { readonly run: Pick<Run, 'run' | 'phase'> }) {
           </p>
         ))}
       </section>
+      {diff.error !== null && <ProblemNote error={diff.error} again={() => void diff.refetch()} />}
       {diff.data !== undefined && (
-        <section className="card" aria-labelledby="diff">
-          <h2 id="diff">How they differ</h2>
+        <section className="card stack" aria-labelledby="diff">
+          <h2 id="diff">{run.gate === null ? 'How they differ' : 'How they differ now'}</h2>
+          {run.gate !== null && (
+            <p className="small soft">
+              This is the workspace as it is now. What is approved at the gate is what was measured when it
+              opened: <GateLink run={run.run} />
+            </p>
+          )}
+          {untold.map((note) => (
+            <p key={note} className="small soft">
+              <Words text={note} />
+            </p>
+          ))}
           <Suspense fallback={<Waiting what="the difference" />}>
-            <DiffText text={diff.data.diff} />
+            <DiffFiles files={files.map((file) => ({ ...file, outside: beyond.has(file.path) }))} />
           </Suspense>
           {diff.data.truncated && (
-            <p className="small soft">There is more; `phasegate fence RUN --diff` has all of it.</p>
+            <p className="small soft">
+              There is more: <code>{`phasegate fence ${run.run} --diff`}</code> has all of it.
+            </p>
           )}
         </section>
       )}
     </div>
+  );
+}
+
+function GateLink({ run }: { readonly run: string }) {
+  return (
+    <Link to="/decisions/$run" params={{ run }}>
+      what is to be decided
+    </Link>
   );
 }
 

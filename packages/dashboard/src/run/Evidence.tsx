@@ -3,9 +3,9 @@ import { useQuery } from '@tanstack/react-query';
 import { mapQuery } from '../api/queries.ts';
 import { Age } from '../parts/Age.tsx';
 import { Said, Words } from '../parts/Said.tsx';
-import { Tag } from '../parts/Status.tsx';
+import { OutcomeTag, Tag } from '../parts/Status.tsx';
 import { Empty, ProblemNote, Waiting } from '../parts/Told.tsx';
-import { EvidenceClass } from './PhaseWork.tsx';
+import { EvidenceClass, ProvenLine } from './EvidenceClass.tsx';
 
 /** What was handed in, phase by phase, with what the engine looked at for itself, and who decided what. */
 export function Evidence({ id }: { readonly id: string }) {
@@ -48,7 +48,7 @@ export function Evidence({ id }: { readonly id: string }) {
 }
 
 function Completed({ completion, map }: { readonly completion: MapCompletion; readonly map: RunMap }) {
-  const { phase, visit, outcome, by, at, evidence, word, warnings, approved } = completion;
+  const { phase, visit, outcome, by, at, evidence, word, warnings, approved, proven } = completion;
   const checks = map.nodes.find(({ id }) => id === phase)?.checks ?? [];
   const entries = Object.entries(evidence);
   return (
@@ -59,12 +59,31 @@ function Completed({ completion, map }: { readonly completion: MapCompletion; re
           {visit > 1 && <span className="soft">{`, visit ${visit}`}</span>}
         </h2>
         <span className="row small soft">
-          <Tag tone={outcome === 'ok' ? 'green' : 'amber'} text={outcome} />
+          <OutcomeTag outcome={outcome} />
           {approved && <Tag tone="green" text="approved by a human" />}
-          handed in by <Words text={by} />, <Age at={at} />
+          {outcome === 'overridden' ? 'by ' : 'handed in by '}
+          <Words text={by} />, <Age at={at} />
         </span>
       </header>
-      {checks.length > 0 && (
+      {outcome === 'overridden' && (
+        <p className="note" data-tone="red">
+          Overridden: <Words text={by} /> led the run past this phase. It was not completed, nothing of it was
+          checked and nothing is approved by it.
+        </p>
+      )}
+      {proven.length > 0 && (
+        <div className="stack tight">
+          <h3>Run by the engine to find out</h3>
+          <ul className="stack tight">
+            {proven.map((one) => (
+              <li key={one.check} className="stack tight">
+                <ProvenLine proven={one} />
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {outcome !== 'overridden' && checks.length > 0 && (
         <div className="stack tight">
           <h3>Looked at before it was accepted</h3>
           <ul className="row">

@@ -2,7 +2,8 @@ import type { Run } from '@phasegate/wire';
 import type { RunMap } from '@phasegate/wire/watching';
 import { Age } from '../parts/Age.tsx';
 import { Said, Words } from '../parts/Said.tsx';
-import { Tag } from '../parts/Status.tsx';
+import { OutcomeTag, Tag } from '../parts/Status.tsx';
+import { EvidenceClass } from './EvidenceClass.tsx';
 
 /** The phase a run is in: attempts and feedback, tasks, items, what it may use and write. */
 export function PhaseWork({ run, map }: { readonly run: Run; readonly map: RunMap | undefined }) {
@@ -55,7 +56,7 @@ function Ended({ map }: { readonly map: RunMap | undefined }) {
       <ol className="stack tight">
         {map?.completions.map(({ phase, visit, outcome, by, at, approved }) => (
           <li key={`${phase} ${visit}`} className="row">
-            <Tag tone={outcome === 'ok' ? 'green' : 'amber'} text={outcome} />
+            <OutcomeTag outcome={outcome} />
             <strong>
               <Words text={String(phase)} />
             </strong>
@@ -146,12 +147,6 @@ function CheckList({ node }: { readonly node: RunMap['nodes'][number] }) {
       </ul>
     </div>
   );
-}
-
-/** What an answer rests on: the agent's word, or what the engine looked at. */
-export function EvidenceClass({ name }: { readonly name: string }) {
-  const tone = name === 'verified' ? 'green' : name === 'observed' ? 'blue' : 'amber';
-  return <Tag tone={tone} text={name} />;
 }
 
 /** What a phase may use and write. */

@@ -5,6 +5,7 @@ import { lazy, Suspense, useState } from 'react';
 import { Problem } from '../api/ask.ts';
 import { mapQuery, runQuery } from '../api/queries.ts';
 import { Age } from '../parts/Age.tsx';
+import { Overridden, OverriddenTag } from '../parts/Overridden.tsx';
 import { Said, Words } from '../parts/Said.tsx';
 import { Status, Tag } from '../parts/Status.tsx';
 import { Tabs } from '../parts/Tabs.tsx';
@@ -31,6 +32,7 @@ export function RunPage() {
   return (
     <>
       <Head run={run.data} />
+      <Overridden overrides={run.data.overrides} />
       <Needed run={run.data} />
       <Tabs names={TABS} chosen={tab} choose={setTab}>
         {tab === 'Overview' && <Overview run={run.data} />}
@@ -55,6 +57,7 @@ function Head({ run }: { readonly run: Run }) {
       <h1>{about === null ? `Run ${run.run}` : <Words text={about} most={160} />}</h1>
       <div className="row">
         <Status status={run.status} />
+        <OverriddenTag times={run.overrides?.length} />
         <span className="mono small">{run.run}</span>
         {run.goal_by !== undefined && (
           <span className="small soft">

@@ -6,8 +6,9 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef } from 'react';
 import { glanceQuery, RUNS_PER_PAGE, type RunFilter, runsQuery } from '../api/queries.ts';
 import { Age } from '../parts/Age.tsx';
+import { OverriddenTag } from '../parts/Overridden.tsx';
 import { Words } from '../parts/Said.tsx';
-import { Status, Tag } from '../parts/Status.tsx';
+import { OutcomeTag, Status, Tag } from '../parts/Status.tsx';
 import { Empty, ProblemNote, Waiting } from '../parts/Told.tsx';
 
 const ROW_HEIGHT = 56;
@@ -97,8 +98,9 @@ function Row({
       data-index={index}
       data-run={line.run}
     >
-      <span>
+      <span className="two-lines">
         <Status status={line.status} />
+        <OverriddenTag times={line.overridden} />
       </span>
       <span className="two-lines">
         {about === null ? <span className="soft">no goal was given</span> : <Words text={about} />}
@@ -127,7 +129,11 @@ function Verdict({ glance }: { readonly glance: RunGlance | undefined }) {
   if (last === null) return <span className="soft">—</span>;
   return (
     <span className="verdict">
-      <Tag tone={last.allowed ? 'green' : 'red'} text={last.allowed ? 'passed' : 'refused'} />
+      {last.allowed || last.outcome === 'refused' ? (
+        <Tag tone={last.allowed ? 'green' : 'red'} text={last.allowed ? 'passed' : 'refused'} />
+      ) : (
+        <OutcomeTag outcome={last.outcome} />
+      )}
       <span className="small soft">
         <Words text={last.text} most={80} />
       </span>

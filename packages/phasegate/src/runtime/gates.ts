@@ -36,7 +36,7 @@ export function createGates(runtime: Runtime, masking?: Masking): Gates {
       const loaded = of?.run.id === runId ? of : undefined;
       return runtime.as(principal, { loaded }).submit(runId, command);
     },
-    async override(runId, { reason: said, to: asked }, { principal, sign }) {
+    async override(runId, { reason: said, to: asked, epoch }, { principal, sign }) {
       const run = await runtime.attend(runId, principal);
       const to = overrideTarget(run, asked);
       if (typeof to === 'object' && to !== null) {
@@ -51,7 +51,7 @@ export function createGates(runtime: Runtime, masking?: Masking): Gates {
       }
       // INVARIANT: what is signed is what is kept and shown.
       const reason = masking?.mask(said) ?? said;
-      const place = { phase: run.phase ?? '', epoch: run.epoch, to, reason };
+      const place = { phase: run.phase ?? '', epoch: epoch ?? run.epoch, to, reason };
       const signature = sign(overrideText({ run: runId, ...place, by: principal.name }));
       return runtime.as(principal).submit(runId, { kind: 'override', ...place, signature });
     },

@@ -6,6 +6,7 @@ import { demandHere } from './boundFolder.ts';
 import { createCallsUnderWay } from './callsUnderWay.ts';
 import { createDatabaseBackups, NO_DATABASES } from './databaseBackups.ts';
 import { createFeed } from './feed/feed.ts';
+import { createChangesAtGate } from './fence/changesAtGate.ts';
 import { createFencing } from './fence/fencing.ts';
 import { createWorkspaceFence } from './fence/workspaceFence.ts';
 import { createGates, createSignatures } from './gates.ts';
@@ -147,6 +148,7 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
       demand: (human) => demandRole(store, human, { least: 'approver', what: 'settling changed files' }),
       here: parts,
     }),
+    changesAtGate: createChangesAtGate(parts.measuring, load),
     databases,
     databaseBackups: createDatabaseBackups({ store, databases, load, now }),
     trust,

@@ -10,7 +10,7 @@ export type {
   ServerEntry,
   ServerState,
 } from './ports/background.ts';
-export type { FenceOrder, FenceReport, Fencing } from './ports/fencing.ts';
+export type { ChangesAtGate, FenceOrder, FenceReport, Fencing } from './ports/fencing.ts';
 export type {
   HookAnswer,
   HookClient,

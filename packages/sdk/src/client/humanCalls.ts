@@ -133,6 +133,8 @@ export interface OverrideRequest {
   readonly reason: string;
   /** Where it leads, null for the end; needed where the phase has several ways. */
   readonly to?: PhaseId | null;
+  /** `epoch` of the run that was displayed: nothing is overridden if it has moved since. */
+  readonly epoch?: number;
 }
 
 /** What a human wants done about changed paths. */

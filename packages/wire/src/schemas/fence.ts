@@ -84,3 +84,28 @@ export const fenceSettled = z
     paths: listOf(z.object({ path: z.string(), what: z.string() })),
   })
   .openapi('FenceSettled');
+
+/** Files that a phase changed until its gate opened. */
+export const gateFiles = z
+  .object({
+    run: z.string(),
+    files: listOf(
+      z.object({
+        path: z.string(),
+        how: z.string(),
+        outside: z.literal(true).optional().openapi({ description: "not in the phase's scope" }),
+        permissions: z.string().optional(),
+        before: z.string().nullable().openapi({ description: 'SHA-256 of what it held' }),
+        after: z.string().nullable(),
+        untold: z.string().optional().openapi({ description: 'why there is no text' }),
+        added: z.int().optional(),
+        removed: z.int().optional(),
+        diff: z.string().optional(),
+        lines_cut: z.int().optional(),
+        lines_shortened: z.int().optional(),
+      }),
+    ),
+    total: z.int().openapi({ description: 'how many files changed' }),
+    next_offset: z.int().nullable(),
+  })
+  .openapi('GateFiles');

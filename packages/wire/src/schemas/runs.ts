@@ -339,6 +339,9 @@ export const overrideRequest = z
       .nullable()
       .optional()
       .openapi({ description: 'where it leads, null for the end; needed where the phase has several ways' }),
+    epoch: z.int().optional().openapi({
+      description: '`epoch` of the run that was displayed; where it has moved since, the answer is 409',
+    }),
   })
   .openapi('OverrideRequest', { example: { reason: 'the registry is down, and the fix cannot wait' } });
 

@@ -27,6 +27,10 @@ export const inbox = z
         approvers: listOf(z.string()),
         quorum: z.int(),
         votes: listOf(vote),
+        overridden: z
+          .int()
+          .optional()
+          .openapi({ description: 'how many phases a human led the run past; absent where none' }),
       }),
     ),
     more: z.boolean().openapi({ description: 'whether there is more than is listed' }),
@@ -41,7 +45,7 @@ export const runGlances = z
         run: z.string(),
         ring: z.string(),
         attempts: z.int(),
-        last: z.object({ allowed: z.boolean(), text: z.string() }).nullable(),
+        last: z.object({ allowed: z.boolean(), outcome: z.string(), text: z.string() }).nullable(),
       }),
     ),
   })
@@ -103,6 +107,14 @@ export const runMap = z
         evidence: jsonObject,
         word: jsonObject.optional(),
         warnings: listOf(z.string()),
+        proven: listOf(
+          z.object({
+            check: z.string(),
+            class: z.string(),
+            receipt: z.string().optional(),
+            lack: z.string().optional(),
+          }),
+        ).openapi({ description: 'what the engine established by running something' }),
         approved: z.boolean(),
       }),
     ),
@@ -116,6 +128,9 @@ export const runMap = z
       }),
     ),
     fenced: listOf(jsonObject),
+    ways: listOf(phaseId.nullable()).openapi({
+      description: 'where an override of the current phase may lead, null for the end',
+    }),
     note: z.string().nullable(),
   })
   .openapi('RunMap');

@@ -1,5 +1,5 @@
 import type { PhaseId, Run } from '@phasegate/core';
-import { timesOf } from '@phasegate/core/engine';
+import { overrideWays, timesOf } from '@phasegate/core/engine';
 import { type GraphEdge, type GraphNode, graphOf, type Phase, phaseById } from '@phasegate/core/model';
 import type { MapCompletion, MapEdge, MapNode, MapScope, RunMap } from './watched.ts';
 
@@ -31,6 +31,7 @@ export function encodeRunMap(run: Run): RunMap {
     completions: run.completions.map(completionOf),
     decisions: run.decisions.map(({ gate, option, input, by, at }) => ({ gate, option, input, by, at })),
     fenced: (run.fenced ?? []).map((act) => ({ ...act })),
+    ways: overrideWays(run),
     note: run.work.note,
   };
 }
@@ -84,7 +85,7 @@ function edgesOf(edges: readonly GraphEdge[], steps: readonly Step[]): readonly 
 }
 
 function completionOf(completion: Run['completions'][number]): MapCompletion {
-  const { phase, visit, at, by, outcome, evidence, word, warnings = [], approved } = completion;
+  const { phase, visit, at, by, outcome, evidence, word, warnings = [], established = [] } = completion;
   return {
     phase,
     visit,
@@ -94,6 +95,7 @@ function completionOf(completion: Run['completions'][number]): MapCompletion {
     evidence,
     ...(word === undefined ? {} : { word }),
     warnings: warnings.map(({ message }) => message),
-    approved: approved !== undefined,
+    proven: established.map(({ frozen: _, ...one }) => one),
+    approved: completion.approved !== undefined,
   };
 }

@@ -20,6 +20,8 @@ export type InboxItem = GoalFields & {
   readonly approvers: readonly string[];
   readonly quorum: number;
   readonly votes: readonly { readonly by: string; readonly option: string }[];
+  /** How many phases a human led the run past; absent where there is none. */
+  readonly overridden?: number;
 };
 
 /** All that waits for a human, the oldest first. */
@@ -35,7 +37,12 @@ export type RunGlance = {
   readonly ring: string;
   readonly attempts: number;
   /** How the newest attempt or phase ended; null where none has. */
-  readonly last: { readonly allowed: boolean; readonly text: string } | null;
+  readonly last: {
+    readonly allowed: boolean;
+    /** `refused`, or the outcome with which the newest phase was left, such as `overridden`. */
+    readonly outcome: string;
+    readonly text: string;
+  } | null;
 };
 
 /** The same of several runs; those that cannot be read are missing. */
@@ -54,6 +61,7 @@ export function encodeInboxItem(view: RunView): InboxItem | null {
     approvers: [],
     quorum: 1,
     votes: [],
+    ...(view.overrides === undefined ? {} : { overridden: view.overrides.length }),
   };
   const { gate, questions, escalation, violations = [] } = view;
   if (gate !== null) {
@@ -79,13 +87,15 @@ export function encodeGlance(run: Run): RunGlance {
 }
 
 function lastOf({ work, completions }: Run): RunGlance['last'] {
-  if (work.failure !== null) return { allowed: false, text: work.failure };
+  if (work.failure !== null) return { allowed: false, outcome: 'refused', text: work.failure };
   if (work.outside !== undefined && work.outside.length > 0) {
-    return { allowed: false, text: `changed outside the scope: ${work.outside[0]?.path ?? ''}` };
+    const text = `changed outside the scope: ${work.outside[0]?.path ?? ''}`;
+    return { allowed: false, outcome: 'refused', text };
   }
   const newest = completions.at(-1);
   if (newest === undefined) return null;
-  return { allowed: newest.outcome === 'ok', text: `${newest.phase}: ${newest.outcome}` };
+  const { phase, outcome } = newest;
+  return { allowed: outcome === 'ok', outcome, text: `${phase}: ${outcome}` };
 }
 
 /** Whether a line of the list holds some words: its run, workflow, target, agent, phase or goal. */
@@ -119,6 +129,8 @@ export type RunMap = {
     readonly at: string;
   }[];
   readonly fenced: readonly JsonObject[];
+  /** Where an override of the current phase may lead, null for the end; empty once the run has ended. */
+  readonly ways: readonly (PhaseId | null)[];
   /** What a human wrote for anyone who works on the current phase. */
   readonly note: string | null;
 };
@@ -163,6 +175,15 @@ export type MapScope = {
   readonly writes: readonly string[];
 };
 
+/** What the engine established by running something. */
+export type ProvenCheck = {
+  readonly check: string;
+  readonly class: string;
+  readonly receipt?: string;
+  /** Why it is not `verified`, in words. */
+  readonly lack?: string;
+};
+
 /** One completed visit of a phase. */
 export type MapCompletion = {
   readonly phase: PhaseId;
@@ -173,6 +194,8 @@ export type MapCompletion = {
   readonly evidence: JsonObject;
   readonly word?: JsonObject;
   readonly warnings: readonly string[];
+  /** What the engine established by running something. */
+  readonly proven: readonly ProvenCheck[];
   /** Whether a human approved it. */
   readonly approved: boolean;
 };

@@ -1,7 +1,7 @@
 import type { Run } from '@phasegate/core';
 import { expect, test } from 'vitest';
 import type { MeasuredChange } from '../ports.ts';
-import { diffAtGate } from './diffAtGate.ts';
+import { diffAtGate, fileAtGate, filesAtGate } from './diffAtGate.ts';
 
 const RUN = {
   id: 'r1',
@@ -48,4 +48,17 @@ test('other permissions are told beside another content, and count in the hash o
   expect(one).toMatchObject({ path: 'run.sh', permissions: 'were 644, are 755' });
   expect((await shownOf(crowd))?.rest?.hash).not.toBe((await shownOf(runnable))?.rest?.hash);
   expect((await shownOf(runnable))?.files[0]).toMatchObject({ permissions: 'are 755' });
+});
+
+test('every file is told without its contents, and one with them, also where the card has no room for it', async () => {
+  const crowd = Array.from({ length: 300 }, (_, at) => added(`d${at}/f`));
+  const large = { ...added('large.txt'), after: { ...fileOf('n'), size: 600_000 } };
+  const fence = { between: async () => [...crowd, large], contentOf: async () => Buffer.from('text\n') };
+
+  expect(await filesAtGate(fence, RUN)).toHaveLength(301);
+  expect((await filesAtGate(fence, RUN))?.every((file) => !('texts' in file))).toBe(true);
+  expect(await fileAtGate(fence, RUN, 'large.txt')).toMatchObject({ texts: { before: '', after: 'text\n' } });
+  expect(await fileAtGate(fence, RUN, 'd299/f')).toMatchObject({ how: 'added', after: 'n' });
+  expect(await fileAtGate(fence, RUN, 'other')).toBeNull();
+  expect(await filesAtGate(fence, { ...RUN, status: 'active' } as unknown as Run)).toBeUndefined();
 });

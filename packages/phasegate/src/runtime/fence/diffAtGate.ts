@@ -10,6 +10,8 @@ const MOST_FILES = 60;
 const MOST_KNOWN = 45;
 /** A larger file is known by its hash. */
 const LARGEST_TEXT = 512 * 1024;
+/** Where one file is asked for. */
+const LARGEST_ALONE = 4 * 1024 * 1024;
 
 /**
  * What the phase changed until its gate opened, from the two measures that were taken then. INVARIANT: nothing is read in
@@ -19,13 +21,9 @@ export async function diffAtGate(
   fence: Pick<Fence, 'between' | 'contentOf'>,
   run: Run,
 ): Promise<GateDiff | undefined> {
-  const phase = phaseById(run.workflow, run.phase);
-  const [from, to] = [
-    run.work.tree,
-    run.status === 'waiting' && run.wait.for === 'gate' ? run.wait.tree : undefined,
-  ];
-  if (phase === undefined || from === undefined || to === undefined) return undefined;
-  const found = await fence.between(run.id, { from, to });
+  const between = await changesAtGate(fence, run);
+  if (between === undefined) return undefined;
+  const { phase, found } = between;
   if (typeof found === 'string') {
     return { files: [{ path: '.', how: 'unreadable', before: null, after: null, untold: found }] };
   }
@@ -47,6 +45,42 @@ export async function diffAtGate(
   return { files, rest: { files: others.length, hash: hash('sha256', canonicalJson(facts), 'hex') } };
 }
 
+/** Every file that the phase changed until its gate opened, without contents; undefined where nothing was measured. */
+export async function filesAtGate(
+  fence: Pick<Fence, 'between'>,
+  run: Run,
+): Promise<readonly ChangedFile[] | undefined> {
+  const between = await changesAtGate(fence, run);
+  if (between === undefined || typeof between.found === 'string') return undefined;
+  const { phase, found } = between;
+  return found.map((change) => factsOf(phase, change));
+}
+
+/** One of them with its texts, larger ones than a card has; null where it did not change. */
+export async function fileAtGate(
+  fence: Pick<Fence, 'between' | 'contentOf'>,
+  run: Run,
+  path: string,
+): Promise<ChangedFile | null> {
+  const between = await changesAtGate(fence, run);
+  if (between === undefined || typeof between.found === 'string') return null;
+  const change = between.found.find((one) => one.path === path);
+  return change === undefined ? null : changedFile(fence, between.phase, { ...change, most: LARGEST_ALONE });
+}
+
+async function changesAtGate(
+  fence: Pick<Fence, 'between'>,
+  run: Run,
+): Promise<{ readonly phase: Phase; readonly found: readonly MeasuredChange[] | string } | undefined> {
+  const phase = phaseById(run.workflow, run.phase);
+  const [from, to] = [
+    run.work.tree,
+    run.status === 'waiting' && run.wait.for === 'gate' ? run.wait.tree : undefined,
+  ];
+  if (phase === undefined || from === undefined || to === undefined) return undefined;
+  return { phase, found: await fence.between(run.id, { from, to }) };
+}
+
 /**
  * Of every folder some, so that nothing is pushed out of sight by a crowd. What was there before comes first: anyone can
  * add files and folders without end, and what the project runs already is where a change does most.
@@ -62,9 +96,20 @@ function chosenPaths(found: readonly MeasuredChange[]): ReadonlySet<string> {
 async function changedFile(
   fence: Pick<Fence, 'contentOf'>,
   phase: Phase,
-  { path, how, before, after }: MeasuredChange,
+  change: MeasuredChange & { readonly most?: number },
 ): Promise<ChangedFile> {
-  const facts = {
+  const { path, how, before, after, most = LARGEST_TEXT } = change;
+  const facts = factsOf(phase, change);
+  if (how === 'mode' || isInHome(path)) return facts;
+  const [old, fresh] = [await textOf(fence, before, most), await textOf(fence, after, most)];
+  if (typeof old === 'string' && typeof fresh === 'string') {
+    return { ...facts, texts: { before: old, after: fresh } };
+  }
+  return { ...facts, untold: typeof old === 'string' ? (fresh as Untold).untold : (old as Untold).untold };
+}
+
+function factsOf(phase: Phase, { path, how, before, after }: MeasuredChange): ChangedFile {
+  return {
     path,
     how,
     before: hashOf(before),
@@ -72,12 +117,6 @@ async function changedFile(
     ...(isInHome(path) || !mayWrite(phase, path) ? { outside: true as const } : {}),
     ...permissionsOf(before, after),
   };
-  if (how === 'mode' || isInHome(path)) return facts;
-  const [old, fresh] = [await textOf(fence, before), await textOf(fence, after)];
-  if (typeof old === 'string' && typeof fresh === 'string') {
-    return { ...facts, texts: { before: old, after: fresh } };
-  }
-  return { ...facts, untold: typeof old === 'string' ? (fresh as Untold).untold : (old as Untold).untold };
 }
 
 /** Told where they are others than before, and of a new file where it can be run. */
@@ -95,11 +134,15 @@ interface Untold {
   readonly untold: string;
 }
 
-async function textOf(fence: Pick<Fence, 'contentOf'>, file: MeasuredFile | null): Promise<string | Untold> {
+async function textOf(
+  fence: Pick<Fence, 'contentOf'>,
+  file: MeasuredFile | null,
+  most: number,
+): Promise<string | Untold> {
   if (file === null) return '';
   if (file.type === 'link') return `a link to ${file.content}\n`;
   if (file.type !== 'file') return { untold: 'it is not a file' };
-  if (file.size > LARGEST_TEXT) return { untold: `it is large (${file.size} bytes)` };
+  if (file.size > most) return { untold: `it is large (${file.size} bytes)` };
   const bytes = await fence.contentOf(file.content);
   if (bytes === null) return { untold: 'its content was not kept' };
   if (bytes.includes(0)) return { untold: `it is not text (${file.size} bytes)` };

@@ -195,7 +195,8 @@ export function createFencing({ fence, judged, runtime, load, demand, here }: Fe
 function meant(paths: readonly string[], changes: readonly FenceChange[]): readonly string[] {
   const named = paths.flatMap((given) => {
     const place = given.replace(/^(?:\.\/)+/, '').replace(/\/+$/, '');
-    const found = changes.filter(({ path }) => path === place || path.startsWith(`${place}/`));
+    const isMeant = (path: string) => place === '.' || path === place || path.startsWith(`${place}/`);
+    const found = changes.filter(({ path }) => isMeant(path));
     if (found.length > 0) return found.map(({ path }) => path);
     throw new PhasegateError('usage', `\`${given}\` is as it was when the phase was entered`);
   });

@@ -25,7 +25,7 @@ import type {
   VerifyOptions,
   Webhooks,
 } from '@phasegate/core/ports';
-import type { Fencing } from './fencing.ts';
+import type { ChangesAtGate, Fencing } from './fencing.ts';
 import type { Hooks } from './hooks.ts';
 import type { ProofRecords } from './proving.ts';
 import type { RangeRecords } from './ranges.ts';
@@ -70,6 +70,8 @@ export interface OverrideOrder {
   readonly reason: string;
   /** Where it leads, null for the end; left out: the phase's one way after `ok`. */
   readonly to?: PhaseId | null;
+  /** Of the run that was shown: where it has moved since, nothing is overridden. Left out: as it stands now. */
+  readonly epoch?: number;
 }
 
 /** The runs of a project. */
@@ -85,6 +87,8 @@ export interface RunsOf {
   readonly migrations: Migrations;
   /** What was changed outside a phase's scope; throws `fence_failed` where runs have no workspace. */
   readonly fencing: Fencing;
+  /** What a phase changed until its gate opened, where a card has not the room for all of it. */
+  readonly changesAtGate: ChangesAtGate;
 }
 
 /** The gates at which humans decide. */

@@ -137,6 +137,7 @@ const ROUTES = [
   'get /api/v1/runs/{id}/fence',
   'get /api/v1/runs/{id}/fence/diff',
   'get /api/v1/runs/{id}/gate',
+  'get /api/v1/runs/{id}/gate/files',
   'get /api/v1/runs/{id}/map',
   'get /api/v1/runs/{id}/phase',
   'get /api/v1/runs/{id}/tasks/{phase}/{n}',

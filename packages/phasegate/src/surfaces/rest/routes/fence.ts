@@ -1,20 +1,20 @@
 import { z } from '@hono/zod-openapi';
-import { DIFF_LIMIT, encodeFence, encodeSettled, TEXT_LIMIT } from '@phasegate/wire';
+import { wholeFile } from '@phasegate/core/engine';
+import { DIFF_LIMIT, encodeFence, encodeSettled, PAGE_LIMIT, PATH_LIMIT, TEXT_LIMIT } from '@phasegate/wire';
 import {
   fenceDiff,
   fenceRequest,
   fenceSettled,
   fenceState,
+  gateFiles,
+  numberInQuery,
   runPath,
   textUpTo,
 } from '@phasegate/wire/schemas';
-import { createPaced } from '../../../limits/paced.ts';
 import { type Endpoint, endpoint, reply } from './endpoint.ts';
+import { looksOf } from './looks.ts';
 import { demandOwnRun, humanOf, signerOf } from './principals.ts';
 import { refusalOf } from './refusal.ts';
-
-// Each look reads the whole workspace: an agent that asks without a pause waits for itself.
-const looks = createPaced({ what: 'looks at the workspace', waiting: 8 });
 
 /** What was changed outside a phase's scope. An agent reads of its own run what refuses it, and settles nothing. */
 export const FENCE_ROUTES: readonly Endpoint[] = [
@@ -34,10 +34,10 @@ export const FENCE_ROUTES: readonly Endpoint[] = [
       // Whether the caller may see the run at all.
       if (caller.kind === 'human') await project.as(humanOf(caller)).view(params.id);
       const report = async () => reply(200, encodeFence(await project.fencing.report(params.id)));
-      if (caller.kind === 'human') return report();
+      if (caller.kind === 'human') return looksOf(caller, report);
       const { principal } = caller.kind === 'token' ? caller.admitted : caller.agent;
       await project.as(principal).view(params.id);
-      return looks.act(principal.name, report);
+      return looksOf(caller, report);
     },
   }),
   endpoint({
@@ -51,15 +51,46 @@ export const FENCE_ROUTES: readonly Endpoint[] = [
     params: runPath,
     query: z.strictObject({
       paths: textUpTo(TEXT_LIMIT).optional().openapi({
-        description: 'paths or folders, one on each line; left out: all that is outside the scope',
+        description:
+          'paths or folders, one on each line, `.` for all that changed; left out: all that is outside the scope',
       }),
     }),
     answers: { 200: { description: 'the difference', schema: fenceDiff } },
-    async handle({ params, query, parts: { project } }) {
+    async handle({ caller, params, query, parts: { project } }) {
       const paths = (query.paths ?? '').split('\n').filter((path) => path !== '');
-      const text = await project.fencing.diff(params.id, paths);
+      const text = await looksOf(caller, () => project.fencing.diff(params.id, paths));
       const truncated = text.length > DIFF_LIMIT;
       return reply(200, { run: params.id, diff: truncated ? text.slice(0, DIFF_LIMIT) : text, truncated });
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/runs/{id}/gate/files',
+    operationId: 'getGateFiles',
+    tag: 'fence',
+    who: ['human'],
+    summary: 'What a phase changed until its gate opened',
+    description:
+      'From the two measures that were taken then, as the card of the gate has it, and from nothing that stands in the workspace now. Every file with both hashes, page by page; with `path`, that file with its difference, for which the card may have had no room.',
+    params: runPath,
+    query: z.strictObject({
+      path: textUpTo(PATH_LIMIT).optional(),
+      offset: numberInQuery({ min: 0, max: Number.MAX_SAFE_INTEGER, preset: 0 }),
+      limit: numberInQuery({ min: 1, max: PAGE_LIMIT, preset: 100 }),
+    }),
+    answers: { 200: { description: 'the files', schema: gateFiles } },
+    problems: { 409: { description: 'the run waits at no gate, or nothing was measured' } },
+    async handle({ caller, params, query, parts: { project } }) {
+      const { path, offset, limit } = query;
+      const { changesAtGate } = project;
+      const found = await looksOf(caller, async () => {
+        if (path === undefined) return changesAtGate.files(params.id);
+        const file = await changesAtGate.file(params.id, path);
+        return file === null ? [] : [file];
+      });
+      const files = path === undefined ? found.slice(offset, offset + limit) : found;
+      const next_offset = path === undefined && offset + limit < found.length ? offset + limit : null;
+      return reply(200, { run: params.id, files: files.map(wholeFile), total: found.length, next_offset });
     },
   }),
   endpoint({

@@ -12,6 +12,7 @@ import {
   stopRequest,
 } from '@phasegate/wire/schemas';
 import { type Call, type Endpoint, endpoint, reply } from './endpoint.ts';
+import { looksOf } from './looks.ts';
 import { humanOf, signerOf } from './principals.ts';
 import { refusalOf, refuse } from './refusal.ts';
 import { HTTP } from './spell.ts';
@@ -35,7 +36,7 @@ export const HUMAN_ROUTES: readonly Endpoint[] = [
     problems: { 409: { description: 'the run waits at no gate', schema: refusal } },
     async handle({ caller, params, parts, instance }) {
       const view = await parts.project.as(humanOf(caller)).view(params.id);
-      const card = await parts.project.gateCard(params.id);
+      const card = await looksOf(caller, () => parts.project.gateCard(params.id));
       if (card !== null) return reply(200, { gate: card.gate, card: card.card, shown: card.shown });
       const message = `run \`${params.id}\` is ${view.status} and waits at no gate`;
       const next_action = spellNext(view, HTTP.human);
@@ -129,15 +130,19 @@ export const HUMAN_ROUTES: readonly Endpoint[] = [
     who: ['human'],
     summary: 'Break the glass',
     description:
-      'Leads the run past the phase it is in, although its evidence, its checks or its gate say no. The phase is not completed and nothing is approved: it is among `overrides` of the run from then on, with the name and the reason, which are signed.',
+      'Leads the run past the phase it is in, although its evidence, its checks or its gate say no. The phase is not completed and nothing is approved: it is among `overrides` of the run from then on, with the name and the reason, which are signed. With `epoch`, the run that was displayed: where it has moved since, the answer is 409 `shown_changed`.',
     params: runPath,
     body: overrideRequest,
     answers,
     problems,
     async handle(call) {
       const { caller, params, body, parts } = call;
-      const { reason, to } = body;
-      const order = { reason, ...(to === undefined ? {} : { to }) };
+      const { reason, to, epoch } = body;
+      const order = {
+        reason,
+        ...(to === undefined ? {} : { to }),
+        ...(epoch === undefined ? {} : { epoch }),
+      };
       return told(call, await parts.project.override(params.id, order, signerOf(caller.session)));
     },
   }),
