@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { FULL } from './tier.ts';
+import { FULL, someOf } from './tier.ts';
 
 test('what rendering costs is measured by a program that runs [S1.82]', () => {
   const program = fileURLToPath(new URL('../bench/render.ts', import.meta.url));
@@ -72,10 +72,12 @@ test.runIf(FULL)(
   },
 );
 
-test.each([
+const SERVED = [
   ['check', 'verdicts'],
   ['transitionHttp', 'transitions'],
-])(
+] as const;
+
+test.each(someOf(SERVED, { quick: 1, full: SERVED.length }))(
   'the %s benchmark runs against a real server, and all it was answered is in the audit [S2.72]',
   (name, what) => {
     const program = fileURLToPath(new URL(`../bench/${name}.ts`, import.meta.url));

@@ -4,9 +4,9 @@ import { afterAll, expect, test } from 'vitest';
 import { cases } from '../../test/tier.ts';
 import { type Agent, openOffice } from './office.ts';
 
-const RUNS = cases({ quick: 40, full: 200 });
-const AGENTS = cases({ quick: 6, full: 20 });
-const KILLED = cases({ quick: 2, full: 5 });
+const RUNS = cases({ quick: 12, full: 200 });
+const AGENTS = cases({ quick: 3, full: 20 });
+const KILLED = cases({ quick: 1, full: 5 });
 
 const office = await openOffice();
 afterAll(() => office.close());

@@ -36,7 +36,8 @@ export async function openOffice(): Promise<Office> {
   const root = join(base, 'project');
   cpSync(join(HERE, 'agent_workflow.yaml'), join(root, 'agent_workflow.yaml'), { recursive: true });
   writeFileSync(join(root, 'brief.md'), 'Write one file for each change.\n');
-  const env = { PATH: process.env.PATH ?? '', HOME: base, XDG_STATE_HOME: join(base, 'state') };
+  const { PATH = '', NODE_COMPILE_CACHE } = process.env;
+  const env = { PATH, HOME: base, XDG_STATE_HOME: join(base, 'state'), NODE_COMPILE_CACHE };
   const node = (words: readonly string[], extra: NodeJS.ProcessEnv = {}) =>
     spawn(process.execPath, words, { cwd: root, env: { ...env, ...extra }, stdio: ['pipe', 'pipe', 'pipe'] });
 

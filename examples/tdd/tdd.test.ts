@@ -27,7 +27,9 @@ describe('the demo', () => {
     const terminal = { LANG: 'C.UTF-8', FORCE_COLOR: '1' };
     // As a reader runs it, before it counts: some sixty processes that print what is printed here.
     demo = await (FULL ? runDemo(terminal) : runHere(terminal));
-    poor = await runHere({ LANG: 'C', FORCE_COLOR: '1', NO_COLOR: '1' });
+    poor = FULL
+      ? await runHere({ LANG: 'C', FORCE_COLOR: '1', NO_COLOR: '1' })
+      : { ...demo, text: plain(demo.text) };
   }, LONG);
 
   test('in the ring served, an agent that cheats at every phase is refused at each, and the audit verifies [S0.1 S0.15 S0.44 S0.67 S0.68 S2.6 S2.32 C3 C5 C18 adv.G9 adv.H1 adv.I1 adv.I2 adv.J1 adv.K6]', () => {
@@ -56,15 +58,16 @@ describe('the demo', () => {
     expect(lines.at(-2)).toContain('phasegate start tdd "add subtract" ');
   });
 
-  test('cheats are red with a cross and work is green with a tick; without colour or UTF-8, in letters alone', () => {
-    expect(demo.code).toBe(0);
-    expect(demo.text.split('\u001b[31m✗\u001b[0m agent ')).toHaveLength(28);
-    expect(demo.text).toContain('\u001b[32m✓\u001b[0m human approves the plan');
-    const plain = demo.text.replaceAll(CODES, '').replaceAll('✗', 'x').replaceAll('✓', '+');
-    const trimmed = plain.replaceAll(/ +$/gm, '');
-    expect(poor.text).toBe(trimmed);
-    expect(poor.text).toMatch(/^[\n -~]*$/);
-  });
+  test.runIf(FULL)(
+    'cheats are red with a cross and work is green with a tick; without colour or UTF-8, in letters alone',
+    () => {
+      expect(demo.code).toBe(0);
+      expect(demo.text.split('\u001b[31m✗\u001b[0m agent ')).toHaveLength(28);
+      expect(demo.text).toContain('\u001b[32m✓\u001b[0m human approves the plan');
+      expect(poor.text).toBe(plain(demo.text));
+      expect(poor.text).toMatch(/^[\n -~]*$/);
+    },
+  );
 
   test('its transcript names no place of this machine', () => {
     expect(poor.text).not.toMatch(/(?:^|[\s`'"])\/(?:home|root|tmp|Users|var|work)\//m);
@@ -116,7 +119,7 @@ describe('the workflow', () => {
   });
 });
 
-test(
+test.runIf(FULL)(
   'a walk killed with SIGKILL at every transition ends as one that is left in peace [S0.37 S0.40 S0.52 S0.69 S3.44 S3.47 C25 adv.K5]',
   async () => {
     const peaceful = await walk(leaveAlone);
@@ -187,6 +190,12 @@ function toolUses(): readonly [string, string, string, string][] {
     ['REVIEW', 'bash', 'npm test', 'tool_not_allowed'],
     ['COMPLETE', 'edit_file', 'src/slugify.js', 'tool_forbidden'],
   ];
+}
+
+/** The same without colours, in letters alone. */
+function plain(text: string): string {
+  const letters = text.replaceAll(CODES, '').replaceAll('✗', 'x').replaceAll('✓', '+');
+  return letters.replaceAll(/ +$/gm, '');
 }
 
 /** The demo in this process: its acts are the same, and they are called without starting the command each time. */

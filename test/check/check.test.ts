@@ -6,7 +6,7 @@ import { noTally, tryCase, tryPlanted } from './cases.ts';
 
 test('what the check says of a workflow is what the engine does with its runs, whatever the world answers [adv.H4]', () => {
   const tally = noTally();
-  const seeds = cases({ quick: 80, full: 2000, long: 20_000 });
+  const seeds = cases({ quick: 30, full: 2000, long: 20_000 });
 
   for (let seed = 1; seed <= seeds; seed++) tryCase(seed, tally, 150);
 

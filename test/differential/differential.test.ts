@@ -8,7 +8,7 @@ import { Coverage } from './coverage.ts';
 
 const ENGINE = { decide, decideStart, defineWorkflow };
 /** How many workflows, each with a command sequence of its own. */
-const CASES = cases({ quick: 1000, full: 100_000, long: 1_000_000 });
+const CASES = cases({ quick: 300, full: 100_000, long: 1_000_000 });
 const TIMEOUT_MS = cases({ quick: 900_000, full: 900_000, long: 10_800_000 });
 const CORE = new URL('../../packages/core/src/', import.meta.url);
 

@@ -4,6 +4,7 @@ import { createServer, request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { hookSocketFor, pidFileOf } from '../../packages/phasegate/src/settings/hookSocket.ts';
+import { someOf } from '../tier.ts';
 import { asProcess, makeProject, phasegate, type TestProject } from './cli.ts';
 
 const ERRAND = { 'errand.workflow.yaml': 'workflow: errand\nphases: { GO: {} }\n' };
@@ -63,22 +64,27 @@ test('after a kill, what took the port is not taken for the server: another is s
   expect(await ask(next.socket, '/healthz')).toMatchObject({ status: 200 });
 });
 
-test.each([
-  ['its socket', (socket: string) => socket],
+const LOST: readonly (readonly [string, (socket: string) => string])[] = [
+  ['its socket', (socket) => socket],
   ['the file beside its socket', pidFileOf],
-])('without %s no hook finds it, and the next `up` has it opened again', async (_, lost) => {
-  const project = makeProject(ERRAND);
-  const first = await up(project);
-  rmSync(lost(first.socket));
+];
 
-  const second = await up(project);
+test.each(someOf(LOST, { quick: 1, full: LOST.length }))(
+  'without %s no hook finds it, and the next `up` has it opened again',
+  async (_, lost) => {
+    const project = makeProject(ERRAND);
+    const first = await up(project);
+    rmSync(lost(first.socket));
 
-  expect(second).toMatchObject({ pid: first.pid, started: false });
-  expect(readFileSync(pidFileOf(first.socket), 'utf8')).toBe(`${first.pid}\n`);
-  expect(await ask(first.socket, '/healthz')).toMatchObject({ status: 200 });
-  expect((await asProcess(project, ['down'])).code).toBe(0);
-  expect([first.socket, pidFileOf(first.socket)].filter((file) => existsSync(file))).toEqual([]);
-});
+    const second = await up(project);
+
+    expect(second).toMatchObject({ pid: first.pid, started: false });
+    expect(readFileSync(pidFileOf(first.socket), 'utf8')).toBe(`${first.pid}\n`);
+    expect(await ask(first.socket, '/healthz')).toMatchObject({ status: 200 });
+    expect((await asProcess(project, ['down'])).code).toBe(0);
+    expect([first.socket, pidFileOf(first.socket)].filter((file) => existsSync(file))).toEqual([]);
+  },
+);
 
 test('it ends by itself when nothing has used it, and where a human is set up only they end it before', async () => {
   const project = makeProject(ERRAND);

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { FULL } from '../tier.ts';
 import { openPage } from './browser.ts';
 import { makeProject, phasegate } from './cli.ts';
 import { type Served, serve } from './server.ts';
@@ -80,7 +81,7 @@ test(
   MINUTES,
 );
 
-test(
+test.runIf(FULL)(
   'a page of the other port that knows the address is sent the cookie, and still cannot act with it [adv.P1]',
   async () => {
     const page = await openPage();
@@ -103,7 +104,7 @@ test(
   MINUTES,
 );
 
-test(
+test.runIf(FULL)(
   'the form signs out, though the page tells nobody where it is',
   async () => {
     const page = await openPage();

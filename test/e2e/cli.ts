@@ -24,6 +24,8 @@ export interface TestProject {
 
 // Read once: while a command is called here, this process has the command's environment.
 const SCRATCH = realpathSync(tmpdir());
+// So are programs that tests start from the sources compiled once for all of them.
+const { NODE_COMPILE_CACHE = '' } = process.env;
 
 /** The files of a project that says how it is tested, which `init` asks for. */
 export const TESTED = {
@@ -41,6 +43,7 @@ export function makeProject(files: Readonly<Record<string, string>> = {}): TestP
     HOME: base,
     USER: 'maria',
     XDG_STATE_HOME: join(base, 'state'),
+    ...(NODE_COMPILE_CACHE === '' ? {} : { NODE_COMPILE_CACHE }),
   };
   const write = (path: string, content: string | Uint8Array) => {
     const file = join(root, path);

@@ -10,8 +10,8 @@ phases:
   C: { writes: [] }
 `;
 
-const MANY = cases({ quick: 24, full: 64 });
-const SEVERAL = cases({ quick: 8, full: 16 });
+const MANY = cases({ quick: 8, full: 64 });
+const SEVERAL = cases({ quick: 3, full: 16 });
 
 test('of many processes that complete the same phase exactly one wins [adv.K2 fail.21]', {
   timeout: 240_000,

@@ -18,7 +18,7 @@ import type { Announcement } from './crash/worker.ts';
 const PHASES = ['A', 'B', 'C', 'D', 'E'];
 const LANES = 3;
 const TIMEOUT_MS = cases({ quick: 240_000, full: 240_000, long: 10_800_000 });
-const KILLS = cases({ quick: 15, full: 220, long: 2000 });
+const KILLS = cases({ quick: 12, full: 220, long: 2000 });
 const AGENT: Principal = { kind: 'agent', name: 'local' };
 
 describe('a process killed while it transitions in a loop', () => {
@@ -41,7 +41,7 @@ describe('a process killed while it transitions in a loop', () => {
     timeout: 120_000,
   }, async () => {
     const random = randomFrom(42);
-    for (let kill = 0; kill < cases({ quick: 6, full: 20 }); kill++) {
+    for (let kill = 0; kill < cases({ quick: 2, full: 20 }); kill++) {
       const project = makeProject(FILES);
       await killedWorker(project, { after: 'start', milliseconds: 40 + random() * 160 }, LANES);
 

@@ -49,36 +49,39 @@ test('the few lines of the README are all it takes: no YAML to write, no server 
   expect((await phasegate(project, ['audit', 'verify'])).code).toBe(0);
 });
 
-test('the README holds an agent in an empty project, from `init` to the audit, and proves the workflow', async () => {
-  const [[init = '', start = '', ...looks] = []] = blocksUnder('## Hold your agent');
-  const [[list = '', another = ''] = [], proofs = []] = blocksUnder('## Write a workflow');
-  const project = makeProject({ ...TESTED, 'src/.keep': '', 'test/.keep': '' });
-  const env = tools(project, STARTED);
-  const ends = async (line: string) => {
-    const called = shell(project.root, line, env);
-    expect(await called.ended, `${line}\n${called.text()}`).toBe(0);
-    return called.text();
-  };
+test.runIf(FULL)(
+  'the README holds an agent in an empty project, from `init` to the audit, and proves the workflow',
+  async () => {
+    const [[init = '', start = '', ...looks] = []] = blocksUnder('## Hold your agent');
+    const [[list = '', another = ''] = [], proofs = []] = blocksUnder('## Write a workflow');
+    const project = makeProject({ ...TESTED, 'src/.keep': '', 'test/.keep': '' });
+    const env = tools(project, STARTED);
+    const ends = async (line: string) => {
+      const called = shell(project.root, line, env);
+      expect(await called.ended, `${line}\n${called.text()}`).toBe(0);
+      return called.text();
+    };
 
-  await ends(`${init} --name maria --passphrase-fd 3 3<secret`);
-  const paused = await ends(start);
-  const run = /run-\w+/.exec(paused)?.[0] ?? '';
-  expect(paused).toContain(`phasegate decide ${run}`);
-  await phasegate(project, await withShown(project, ['decide', run, '--option', 'Approve']), SECRET);
-  await ends(`phasegate run ${run} --agent claude`);
+    await ends(`${init} --name maria --passphrase-fd 3 3<secret`);
+    const paused = await ends(start);
+    const run = /run-\w+/.exec(paused)?.[0] ?? '';
+    expect(paused).toContain(`phasegate decide ${run}`);
+    await phasegate(project, await withShown(project, ['decide', run, '--option', 'Approve']), SECRET);
+    await ends(`phasegate run ${run} --agent claude`);
 
-  expect(await statusOf(project, run)).toMatchObject({
-    status: 'completed',
-    goal: 'add a subtract function',
-  });
-  expect(looks).toEqual(['phasegate runs', 'phasegate audit verify']);
-  for (const line of [...looks, list]) await ends(line);
-  await ends(`${another} --passphrase-fd 3 3<secret`);
-  expect(proofs).toHaveLength(7);
-  // Contract tests of `tdd` run the project's tests again and again.
-  const slow = FULL ? /^$/ : /^phasegate (?:test|coverage) /;
-  for (const line of proofs.filter((proof) => !slow.test(proof))) await ends(line);
-});
+    expect(await statusOf(project, run)).toMatchObject({
+      status: 'completed',
+      goal: 'add a subtract function',
+    });
+    expect(looks).toEqual(['phasegate runs', 'phasegate audit verify']);
+    for (const line of [...looks, list]) await ends(line);
+    await ends(`${another} --passphrase-fd 3 3<secret`);
+    expect(proofs).toHaveLength(7);
+    // Contract tests of `tdd` run the project's tests again and again.
+    const slow = FULL ? /^$/ : /^phasegate (?:test|coverage) /;
+    for (const line of proofs.filter((proof) => !slow.test(proof))) await ends(line);
+  },
+);
 
 /** What is installed: the command, the SDK, and an agent that stands in for the client the README names. */
 function tools({ base, root, env }: TestProject, agent: string): Readonly<Record<string, string>> {

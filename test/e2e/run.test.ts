@@ -242,7 +242,7 @@ describe('W1 without a terminal', () => {
     LONG,
   );
 
-  test(
+  test.runIf(FULL)(
     'code that was changed under a run is not resumed, and it says so',
     async () => {
       const book = copyTrusted(original);

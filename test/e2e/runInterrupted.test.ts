@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { someOf } from '../tier.ts';
+import { FULL, someOf } from '../tier.ts';
 import { atWorkIn } from './atWorkIn.ts';
 import { asHuman, copyTrusted, drive, edit, halfDone, makeBook, started } from './bookProject.ts';
 import { begin, phasegate, type TestProject } from './cli.ts';
@@ -43,7 +43,7 @@ describe('W1 on a terminal', () => {
     LONG,
   );
 
-  test(
+  test.runIf(FULL)(
     'asks how to go on with a step that failed once, and goes on to the end [S3.45 S3.82]',
     async () => {
       const book = copyTrusted(original);

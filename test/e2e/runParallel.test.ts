@@ -7,7 +7,7 @@ import { phasegate } from './cli.ts';
 import { randomFrom } from './crash/random.ts';
 
 const LONG = cases({ quick: 240_000, full: 240_000, long: 10_800_000 });
-const COUNT = cases({ quick: 50, full: 500, long: 2000 });
+const COUNT = cases({ quick: 24, full: 500, long: 2000 });
 
 // What a scripted item does is decided beforehand, by files: `once` and `twice` hold the names of items that fail so
 // often, `kill` those at which the runner is killed.

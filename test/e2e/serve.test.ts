@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { spawn } from '@lydell/node-pty';
 import { expect, test } from 'vitest';
+import { FULL } from '../tier.ts';
 import { makeProject, PROGRAM, phasegate, startRun, type TestProject } from './cli.ts';
 import { serve, signIn } from './server.ts';
 
@@ -60,7 +61,7 @@ test('what is under way is answered and stored before the server ends; nothing n
   expect(existsSync(join(project.stateDir, 'server.json'))).toBe(false);
 });
 
-test('a second signal ends the server at once, and nothing is half done', async () => {
+test.runIf(FULL)('a second signal ends the server at once, and nothing is half done', async () => {
   const project = makeProject({ 'agent_workflow.yaml': SLOW });
   const server = await serve(project);
   const { run, token } = await claimOne(project, server, 'slow');
@@ -183,29 +184,32 @@ test('an agent with curl and its key finds no operator’s secret and no way to 
   }
 });
 
-test('on a terminal the passphrase gets the link; a wrong one does not, and the server goes on', async () => {
-  const project = makeProject({ 'agent_workflow.yaml': ERRAND });
-  await phasegate(project, ['humans', 'add', 'maria'], { passphrase: 'open sesame' });
-  const trying = async (passphrase: string) => {
-    const terminal = onTerminal(project, ['serve', '--port', '0']);
-    await until(() => terminal.text().includes('Passphrase of maria'));
-    terminal.type(`${passphrase}\r`);
-    await until(() => /sign in(?:,| with)/.test(terminal.text()));
-    const [url = ''] = /http:\/\/127\.0\.0\.1:\d+/.exec(terminal.text()) ?? [];
-    expect((await fetch(`${url}/healthz`)).status).toBe(200);
-    terminal.type('\u0003');
-    return { text: terminal.text(), code: await terminal.ended };
-  };
+test.runIf(FULL)(
+  'on a terminal the passphrase gets the link; a wrong one does not, and the server goes on',
+  async () => {
+    const project = makeProject({ 'agent_workflow.yaml': ERRAND });
+    await phasegate(project, ['humans', 'add', 'maria'], { passphrase: 'open sesame' });
+    const trying = async (passphrase: string) => {
+      const terminal = onTerminal(project, ['serve', '--port', '0']);
+      await until(() => terminal.text().includes('Passphrase of maria'));
+      terminal.type(`${passphrase}\r`);
+      await until(() => /sign in(?:,| with)/.test(terminal.text()));
+      const [url = ''] = /http:\/\/127\.0\.0\.1:\d+/.exec(terminal.text()) ?? [];
+      expect((await fetch(`${url}/healthz`)).status).toBe(200);
+      terminal.type('\u0003');
+      return { text: terminal.text(), code: await terminal.ended };
+    };
 
-  const right = await trying('open sesame');
-  const wrong = await trying('open says me');
+    const right = await trying('open sesame');
+    const wrong = await trying('open says me');
 
-  expect(right.text).toContain('/sign-in?code=');
-  expect(right.text).not.toContain('sesame');
-  expect(wrong.text).not.toContain('code=');
-  expect(wrong.text).toContain('sign in with your passphrase at');
-  expect([right.code, wrong.code]).toEqual([0, 0]);
-});
+    expect(right.text).toContain('/sign-in?code=');
+    expect(right.text).not.toContain('sesame');
+    expect(wrong.text).not.toContain('code=');
+    expect(wrong.text).toContain('sign in with your passphrase at');
+    expect([right.code, wrong.code]).toEqual([0, 0]);
+  },
+);
 
 test('a client that is started with a key that is not an agent’s gets no MCP server', async () => {
   const project = makeProject({ 'agent_workflow.yaml': ERRAND });

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { FULL } from '../tier.ts';
 import { makeProject, phasegate, type TestProject } from './cli.ts';
 import { callOnce } from './mcpClient.ts';
 import { serve } from './server.ts';
@@ -45,34 +46,37 @@ test('a server, MCP and the real commands run no byte that nobody accepted, and 
   expect(existsSync(ran)).toBe(true);
 });
 
-test('a server that started a workflow before asks for its acceptance at every further start', async () => {
-  const project = await acceptedProject();
-  const ran = join(project.root, 'ran');
-  const server = await serve(project);
-  const start = async (name: string) => {
-    const { code, json } = await phasegate(project, ['start', name, '--url', server.url, '--json'], SECRET);
-    return code === 0 ? 'started' : (json as { readonly error?: string }).error;
-  };
-  expect([await start('x'), await start('x'), await start('plain')]).toEqual(Array(3).fill('started'));
+test.runIf(FULL)(
+  'a server that started a workflow before asks for its acceptance at every further start',
+  async () => {
+    const project = await acceptedProject();
+    const ran = join(project.root, 'ran');
+    const server = await serve(project);
+    const start = async (name: string) => {
+      const { code, json } = await phasegate(project, ['start', name, '--url', server.url, '--json'], SECRET);
+      return code === 0 ? 'started' : (json as { readonly error?: string }).error;
+    };
+    expect([await start('x'), await start('x'), await start('plain')]).toEqual(Array(3).fill('started'));
 
-  const [before, after] = ['exports.dep = 1;\n', 'exports.dep = 2;\n'];
-  project.write('node_modules/dep/index.js', after);
-  expect(await start('x')).toBe('untrusted_workflow');
-  project.write('node_modules/dep/index.js', before);
-  expect(await start('x')).toBe('started');
+    const [before, after] = ['exports.dep = 1;\n', 'exports.dep = 2;\n'];
+    project.write('node_modules/dep/index.js', after);
+    expect(await start('x')).toBe('untrusted_workflow');
+    project.write('node_modules/dep/index.js', before);
+    expect(await start('x')).toBe('started');
 
-  project.write('plain.workflow.yaml', 'workflow: plain\nphases: { B: {} }\n');
-  expect(await start('plain')).toBe('untrusted_workflow');
-  expect((await phasegate(project, ['trust', 'plain', '--yes'], SECRET)).code).toBe(0);
-  expect(await start('plain')).toBe('started');
-  // What was accepted once and is not the last word any more.
-  project.write('plain.workflow.yaml', 'workflow: plain\nphases: { A: {} }\n');
-  expect(await start('plain')).toBe('untrusted_workflow');
+    project.write('plain.workflow.yaml', 'workflow: plain\nphases: { B: {} }\n');
+    expect(await start('plain')).toBe('untrusted_workflow');
+    expect((await phasegate(project, ['trust', 'plain', '--yes'], SECRET)).code).toBe(0);
+    expect(await start('plain')).toBe('started');
+    // What was accepted once and is not the last word any more.
+    project.write('plain.workflow.yaml', 'workflow: plain\nphases: { A: {} }\n');
+    expect(await start('plain')).toBe('untrusted_workflow');
 
-  project.write('node_modules/dep/index.js', `require('fs').writeFileSync(${JSON.stringify(ran)}, '');`);
-  expect(await start('x')).toBe('untrusted_workflow');
-  expect(existsSync(ran)).toBe(false);
-});
+    project.write('node_modules/dep/index.js', `require('fs').writeFileSync(${JSON.stringify(ran)}, '');`);
+    expect(await start('x')).toBe('untrusted_workflow');
+    expect(existsSync(ran)).toBe(false);
+  },
+);
 
 async function acceptedProject(): Promise<TestProject> {
   const project = makeProject({

@@ -12,7 +12,7 @@ import { cases, FULL } from '../tier.ts';
 
 const CORE = new URL('../../packages/core/src/', import.meta.url);
 /** How many workflows, each with a walk of its own. */
-const CASES = cases({ quick: 600, full: 100_000, long: 500_000 });
+const CASES = cases({ quick: 400, full: 100_000, long: 500_000 });
 const TIMEOUT_MS = cases({ quick: 1_800_000, full: 1_800_000, long: 10_800_000 });
 /** As many as the least obvious of the mistakes needs, several times over. */
 const MUTANT_CASES = cases({ quick: 3000, full: 10_000 });
