@@ -174,6 +174,7 @@ test('the audit has exactly these events', () => {
     'server_started',
     'server_stopped',
     'signed_in',
+    'signed_out',
     'token_secret_rotated',
     'user_database_backed_up',
     'user_database_restored',

@@ -216,6 +216,7 @@ test('@phasegate/core/model exports exactly these values', () => {
     'linesOf',
     'markdownHeading',
     'maskOf',
+    'maskedUrl',
     'matchCommand',
     'matchGlob',
     'nameIn',

@@ -70,6 +70,7 @@ export { jsonFault } from './model/jsonFault.ts';
 export { type DiffLine, lineDiff } from './model/lineDiff.ts';
 export { Lines } from './model/lines.ts';
 export { markdownHeading } from './model/markdownHeading.ts';
+export { maskedUrl } from './model/maskedUrl.ts';
 export { MASK, maskOf } from './model/masks.ts';
 export { coveredBy, declaredNames, hasFreeResult, isOwned, nameIn } from './model/names.ts';
 export { fencedJson, linesOf, oneLine, replaceUnseen, shellWord, unseenAsJson } from './model/oneLine.ts';

@@ -37,6 +37,8 @@ export type ProjectEvent =
   | 'server_started'
   | 'server_stopped'
   | 'signed_in'
+  /** A session was ended, by its human, by an admin, or by too many others of the same human. */
+  | 'signed_out'
   | 'token_secret_rotated'
   | 'user_database_backed_up'
   | 'user_database_restored'

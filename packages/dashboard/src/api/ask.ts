@@ -45,7 +45,12 @@ export function addressOf(path: string, query: Query = {}): string {
 
 /** Reads something. Throws a `Problem`. */
 export function ask<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
-  return send<T>(addressOf(path, query), { method: 'GET' }, signal);
+  return send<T>(addressOf(path, query), { method: 'GET' }, { signal });
+}
+
+/** Reads something that may take minutes. Throws a `Problem`. */
+export function askSlowly<T>(path: string): Promise<T> {
+  return send<T>(addressOf(path), { method: 'GET' }, { patience: 20 * 60_000 });
 }
 
 /** Changes something. Throws a `Problem`. */
@@ -57,8 +62,13 @@ export function act<T>(path: string, body: unknown, method: 'POST' | 'DELETE' = 
 /** A server that says nothing for so long is not waited for. */
 const PATIENCE_MS = 30_000;
 
-async function send<T>(url: string, init: RequestInit, signal?: AbortSignal): Promise<T> {
-  const patience = AbortSignal.timeout(PATIENCE_MS);
+async function send<T>(
+  url: string,
+  init: RequestInit,
+  waiting: { readonly signal?: AbortSignal | undefined; readonly patience?: number } = {},
+): Promise<T> {
+  const { signal, patience: longest = PATIENCE_MS } = waiting;
+  const patience = AbortSignal.timeout(longest);
   const either = signal === undefined ? patience : AbortSignal.any([signal, patience]);
   let response: Response;
   let text: string;
@@ -67,7 +77,7 @@ async function send<T>(url: string, init: RequestInit, signal?: AbortSignal): Pr
     text = await response.text();
   } catch (error) {
     if (signal?.aborted === true) throw error;
-    if (patience.aborted) throw silent(`the server has not answered for ${PATIENCE_MS / 1000} seconds`);
+    if (patience.aborted) throw silent(`the server has not answered for ${longest / 1000} seconds`);
     throw silent('the server cannot be reached');
   }
   const value = parsed(text);

@@ -1,5 +1,5 @@
 import type { Run, RunPage } from '@phasegate/wire';
-import type { Inbox, RunCounts, RunGlances, RunMap } from '@phasegate/wire/watching';
+import type { RunCounts, RunGlances, RunMap } from '@phasegate/wire/watching';
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { ask } from './ask.ts';
 
@@ -15,12 +15,6 @@ export const sessionQuery = queryOptions({
 export const countsQuery = queryOptions({
   queryKey: ['counts'],
   queryFn: ({ signal }) => ask<RunCounts>('/state/counts', {}, signal),
-});
-
-/** All that waits for a human. */
-export const inboxQuery = queryOptions({
-  queryKey: ['inbox'],
-  queryFn: ({ signal }) => ask<Inbox>('/state/inbox', {}, signal),
 });
 
 /** Which runs are listed. */

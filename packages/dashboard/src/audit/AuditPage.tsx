@@ -1,6 +1,6 @@
 import type { AuditReport } from '@phasegate/wire';
 import { useCallback, useState } from 'react';
-import { addressOf, ask } from '../api/ask.ts';
+import { addressOf, askSlowly } from '../api/ask.ts';
 import { Words } from '../parts/Said.tsx';
 import { Empty, ProblemNote, Waiting } from '../parts/Told.tsx';
 import { RecordRows } from '../records/RecordRows.tsx';
@@ -17,7 +17,7 @@ const KINDS: readonly (readonly [string, string | undefined])[] = [
   ['Tool calls', 'tool_judged,tool_executed,hook_reported,hook_forged'],
   [
     'People and trust',
-    'human_added,human_removed,passphrase_changed,workflow_trusted,signed_in,agent_added,agent_removed',
+    'human_added,human_removed,passphrase_changed,workflow_trusted,signed_in,signed_out,agent_added,agent_removed',
   ],
 ];
 
@@ -129,7 +129,7 @@ function Verify() {
     setBusy(true);
     setProblem(null);
     try {
-      setReport(await ask<AuditReport>('/audit/verify'));
+      setReport(await askSlowly<AuditReport>('/audit/verify'));
     } catch (error) {
       setProblem(error);
     } finally {

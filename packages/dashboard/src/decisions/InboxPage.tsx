@@ -2,7 +2,8 @@ import type { InboxItem } from '@phasegate/wire/watching';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { inboxQuery, sessionQuery } from '../api/queries.ts';
+import { sessionQuery } from '../api/queries.ts';
+import { useInbox } from '../api/useInbox.ts';
 import { Age } from '../parts/Age.tsx';
 import { OverriddenTag } from '../parts/Overridden.tsx';
 import { Words } from '../parts/Said.tsx';
@@ -19,10 +20,9 @@ export const KINDS: Readonly<Record<InboxItem['kind'], { readonly name: string; 
 
 /** All that waits for a human across runs, the oldest first. */
 export function InboxPage() {
-  const inbox = useQuery(inboxQuery);
+  const { pages: inbox, items } = useInbox({ all: true });
   const name = useQuery(sessionQuery).data?.name;
   const [kind, setKind] = useState<InboxItem['kind'] | null>(null);
-  const items = inbox.data?.items ?? [];
   const shown = items.filter((item) => kind === null || item.kind === kind);
   return (
     <>
@@ -51,7 +51,7 @@ export function InboxPage() {
           ))}
         </fieldset>
       )}
-      {inbox.data !== undefined && shown.length === 0 && (
+      {inbox.data !== undefined && !inbox.hasNextPage && shown.length === 0 && (
         <div className="card">
           <Empty title="Nothing waits for you">
             <p>When a run reaches a gate, an agent asks or something goes wrong, it appears here at once.</p>
@@ -65,8 +65,18 @@ export function InboxPage() {
           </li>
         ))}
       </ul>
-      {inbox.data?.more === true && (
-        <p className="soft">There is more than can be listed; settle some of these first.</p>
+      {inbox.hasNextPage && (
+        <p className="row soft">
+          {inbox.isFetchingNextPage ? 'Looking through newer runs …' : 'Newer runs were not looked through.'}
+          <button
+            type="button"
+            className="chip"
+            disabled={inbox.isFetching}
+            onClick={() => void inbox.fetchNextPage()}
+          >
+            Look further
+          </button>
+        </p>
       )}
     </>
   );

@@ -2,7 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { addressOf } from '../api/ask.ts';
-import { inboxQuery, sessionQuery } from '../api/queries.ts';
+import { sessionQuery } from '../api/queries.ts';
+import { useInbox } from '../api/useInbox.ts';
 import { plainText } from '../parts/plainText.ts';
 import { ProblemNote, SignedOut } from '../parts/Told.tsx';
 import { type ICONS, Icon } from './icons.tsx';
@@ -72,8 +73,8 @@ const LIVE_WORDS = {
 } as const;
 
 function Places() {
-  const inbox = useQuery(inboxQuery);
-  const waiting = inbox.data?.items.length ?? 0;
+  const { items, pages } = useInbox({ all: false });
+  const waiting = items.length;
   return (
     <nav className="nav" aria-label="Pages">
       <ul>
@@ -84,7 +85,7 @@ function Places() {
               {name}
               {icon === 'decisions' && waiting > 0 && (
                 <span className="count">
-                  {waiting}
+                  {pages.hasNextPage ? `${waiting}+` : waiting}
                   <span className="unseen"> waiting for a human</span>
                 </span>
               )}

@@ -98,6 +98,7 @@ const WORDS: Readonly<Record<string, Words>> = {
   command_refused: (data) => ['Command refused', 'red', blockersOf(data)],
   token_refused: (data) => ['Token refused', 'red', text(data.reason)],
   credential_failed: (data) => ['Credential refused', 'red', text(data.reason ?? data.human)],
+  signed_out: (data) => [`Session of ${text(data.of)} ended`, 'grey', text(data.how).replaceAll('_', ' ')],
   signed_in: (data) => [`Signed in by ${text(data.by)}`, 'blue'],
   human_added: (data) => [`Human ${text(data.human)} added`, 'amber', text(data.role)],
   human_removed: (data) => [`Human ${text(data.human)} removed`, 'amber'],

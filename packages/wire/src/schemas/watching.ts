@@ -33,7 +33,10 @@ export const inbox = z
           .openapi({ description: 'how many phases a human led the run past; absent where none' }),
       }),
     ),
-    more: z.boolean().openapi({ description: 'whether there is more than is listed' }),
+    next_skip: z
+      .int()
+      .nullable()
+      .openapi({ description: '`skip` of the next page, which has newer runs; null at the end' }),
   })
   .openapi('Inbox');
 

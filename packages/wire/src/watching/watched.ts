@@ -27,8 +27,8 @@ export type InboxItem = GoalFields & {
 /** All that waits for a human, the oldest first. */
 export type Inbox = {
   readonly items: readonly InboxItem[];
-  /** Whether there is more than is listed. */
-  readonly more: boolean;
+  /** `skip` of the next page, which has newer runs; null at the end. */
+  readonly next_skip: number | null;
 };
 
 /** What a list says of a run beside its line. */

@@ -204,7 +204,13 @@ export interface DatabaseBackups {
 export interface ServerDuties {
   /** Records something about the server or a sign-in on the project's chain. */
   note(
-    event: 'server_started' | 'server_stopped' | 'signed_in' | 'token_secret_rotated' | 'audit_anchored',
+    event:
+      | 'server_started'
+      | 'server_stopped'
+      | 'signed_in'
+      | 'signed_out'
+      | 'token_secret_rotated'
+      | 'audit_anchored',
     principal: Principal,
     data: JsonObject,
   ): Promise<void>;

@@ -79,6 +79,7 @@ const OTHERS: Readonly<Record<Exclude<AuditDraft['event'], RunEventType>, true>>
   server_started: true,
   server_stopped: true,
   signed_in: true,
+  signed_out: true,
   token_secret_rotated: true,
   user_database_backed_up: true,
   user_database_restored: true,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { isJsonObject, PhasegateError } from '@phasegate/core';
 import { isLoopbackHost } from '@phasegate/core/contract';
-import { didYouMean } from '@phasegate/core/model';
+import { didYouMean, maskedUrl } from '@phasegate/core/model';
 import type {
   AuditStore,
   DeadLetter,
@@ -72,7 +72,8 @@ export function createWebhooks({
       };
       // From now on: what happened before was nobody's business here.
       const progress = { cursor: await store.feedEnd(), failures: 0, retryAt: null };
-      const data = { webhook: webhook.id, url: webhook.url, events: webhook.events };
+      // The audit is read by everybody who may look, and told to other webhooks.
+      const data = { webhook: webhook.id, url: maskedUrl(webhook.url), events: webhook.events };
       await store.putWebhook({ ...webhook, ...progress }, [
         { time: webhook.addedAt, principal, event: 'webhook_added', data },
       ]);

@@ -1,5 +1,6 @@
 import type { AuditRecord } from '@phasegate/core';
 import type { Hono } from 'hono';
+import { createTurns } from '../../limits/turns.ts';
 import { humanOf } from './callers.ts';
 import type { RestEnv, RestParts } from './parts.ts';
 import { breathe, WINDOW } from './routes/searches.ts';
@@ -11,13 +12,14 @@ export function registerAuditExport(app: Hono<RestEnv>, { project }: Pick<RestPa
     const run = c.req.query('run');
     // Whether there is such a run is said before the file begins.
     if (run !== undefined) await human.view(run);
+    const end = await taken.take(humanOf(c).name);
     const pageAfter = async (after: number): Promise<Page> => {
       if (run === undefined) {
         return (await project.feed.after(after, WINDOW)).map(({ id, ...record }) => [id, record]);
       }
       return (await human.history(run, { after, limit: WINDOW })).map((record) => [record.seq, record]);
     };
-    return new Response(linesOf(pageAfter), {
+    return new Response(linesOf(pageAfter, end), {
       headers: {
         'content-type': 'application/x-ndjson',
         'content-disposition': 'attachment; filename="phasegate-audit.jsonl"',
@@ -28,17 +30,27 @@ export function registerAuditExport(app: Hono<RestEnv>, { project }: Pick<RestPa
 
 type Page = readonly (readonly [number, AuditRecord])[];
 
-function linesOf(pageAfter: (after: number) => Promise<Page>): ReadableStream {
+/** Each human takes along so many files at a time. */
+const taken = createTurns({ what: 'exports of the audit', atOnce: 2, waiting: 2 });
+
+function linesOf(pageAfter: (after: number) => Promise<Page>, end: () => void): ReadableStream {
   const encoder = new TextEncoder();
   let after = 0;
   return new ReadableStream({
     async pull(controller) {
       await breathe();
-      const page = await pageAfter(after);
+      const page = await pageAfter(after).catch((error: unknown) => {
+        end();
+        throw error;
+      });
       const last = page.at(-1);
-      if (last === undefined) return controller.close();
+      if (last === undefined) {
+        end();
+        return controller.close();
+      }
       [after] = last;
       controller.enqueue(encoder.encode(page.map(([, record]) => `${JSON.stringify(record)}\n`).join('')));
     },
+    cancel: end,
   });
 }

@@ -2,6 +2,8 @@ import { isJsonObject, own } from '@phasegate/core';
 import type { Context, Hono } from 'hono';
 import type { Acts } from './acts.ts';
 import { humanOf } from './callers.ts';
+import { isAdmin } from './isAdmin.ts';
+import { noteEnd } from './noteEnd.ts';
 import type { RestEnv, RestParts } from './parts.ts';
 import { RequestRefused } from './problem.ts';
 import type { ListedSession, Sessions } from './sessions.ts';
@@ -12,12 +14,9 @@ export function registerSessionList(
   { project }: Pick<RestParts, 'project'>,
   { sessions, acts }: { readonly sessions: Sessions; readonly acts: Acts },
 ): void {
-  const isAdmin = async (name: string) =>
-    (await project.humans.list()).some((human) => human.name === name && human.role === 'admin');
-
   app.get('/api/v1/sessions', async (c) => {
     const { name, id, operator } = humanOf(c);
-    const all = operator || (await isAdmin(name));
+    const all = await isAdmin(project, { name, operator });
     const shown = (await sessions.list()).filter((session) => all || session.name === name);
     return c.json({ sessions: shown.map((session) => encodeSession(session, id)) });
   });
@@ -27,12 +26,16 @@ export function registerSessionList(
     demandNothingElse(c);
     const wanted = c.req.param('id');
     const found = (await sessions.list()).find((session) => session.id === wanted);
-    if (found === undefined || (found.name !== human.name && !(await isAdmin(human.name)))) {
+    if (
+      found === undefined ||
+      (found.name !== human.name && !(await isAdmin(project, { name: human.name, operator: false })))
+    ) {
       throw new RequestRefused('route_unknown', 'there is no such session');
     }
     // Anyone may end their own; what is somebody else's is an act, with its proof.
     if (found.name !== human.name) await acts(c, c.get('caller'), { method: 'delete' });
-    sessions.revoke(found.id);
+    const ended = sessions.revoke(found.id);
+    if (ended !== null) await noteEnd(project, ended, { by: human.name, how: 'revoked' });
     return c.body(null, 204);
   });
 }

@@ -5,11 +5,18 @@ import type { Role } from '../../runtime/ports.ts';
 import { bearerSession, cookieIn, humanOf } from './callers.ts';
 import { dashboardResponse, registerPageFiles } from './dashboard.ts';
 import { readLimited } from './jsonBody.ts';
+import { noteEnd } from './noteEnd.ts';
 import { homePage, pageResponse, signInPage } from './pages.ts';
 import type { HumanSession, RestEnv, RestParts } from './parts.ts';
 import { pathOfPlace } from './place.ts';
 import { type FieldProblem, RequestRefused, STATUS_OF } from './problem.ts';
-import { type Opened, SESSION_COOKIE, SESSION_SECONDS, type Sessions } from './sessions.ts';
+import {
+  type ListedSession,
+  type Opened,
+  SESSION_COOKIE,
+  SESSION_SECONDS,
+  type Sessions,
+} from './sessions.ts';
 import type { Passphrase, SignIn } from './signIn.ts';
 
 /** Registers the pages a human signs in by and the session as a resource of the API. */
@@ -22,10 +29,13 @@ export function registerSessionRoutes(
   const cookie = (secret: string, place: string, life: number) =>
     `${SESSION_COOKIE}=${secret}; Path=${pathOfPlace(place)}; HttpOnly; SameSite=Strict; Max-Age=${life}${settings.secure ? '; Secure' : ''}`;
   const set = ({ secret, place }: Opened) => cookie(secret, place ?? '', SESSION_SECONDS);
+  const noted = async (ended: ListedSession | null) => {
+    if (ended !== null) await noteEnd(project, ended, { by: ended.name, how: 'signed_out' });
+  };
   /** Ends the session a browser came with. */
-  const signOut = (c: Context<RestEnv>): string | undefined => {
+  const signOut = async (c: Context<RestEnv>): Promise<string | undefined> => {
     const shown = cookieIn(c);
-    sessions.end(shown);
+    await noted(sessions.end(shown));
     return shown.place === '' || shown.place === null ? undefined : cookie('', shown.place, 0);
   };
   /** What a human may do, as the records have it now. */
@@ -63,7 +73,7 @@ export function registerSessionRoutes(
     return answerPage(async () => enter(await signIn.withPassphrase(c, await formOf(c), 'cookie')));
   });
 
-  app.post('/sign-out', (c) => go('/sign-in', signOut(c)));
+  app.post('/sign-out', async (c) => go('/sign-in', await signOut(c)));
 
   app.post('/api/v1/session', async (c) => {
     const body = requestOf(c.get('body'));
@@ -81,11 +91,11 @@ export function registerSessionRoutes(
 
   app.get('/api/v1/session', async (c) => c.json(await describe(humanOf(c))));
 
-  app.delete('/api/v1/session', (c) => {
+  app.delete('/api/v1/session', async (c) => {
     humanOf(c);
     const bearer = c.req.header('authorization')?.replace(/^bearer +/i, '');
-    if (bearer !== undefined) sessions.end(bearerSession(bearer));
-    const unset = bearer === undefined ? signOut(c) : undefined;
+    if (bearer !== undefined) await noted(sessions.end(bearerSession(bearer)));
+    const unset = bearer === undefined ? await signOut(c) : undefined;
     if (unset !== undefined) c.header('set-cookie', unset);
     return c.body(null, 204);
   });

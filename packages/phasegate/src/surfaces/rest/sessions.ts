@@ -23,11 +23,12 @@ export interface Sessions {
   find(shown: ShownSession): Promise<HumanSession | null>;
   /** Whether a session stands, without using it. */
   stands(shown: ShownSession): Promise<boolean>;
-  end(shown: ShownSession): void;
+  /** Gives the one that was ended; null where there was none. */
+  end(shown: ShownSession): ListedSession | null;
   /** Every session that stands, the newest first; without anything one could sign in by. */
   list(): Promise<readonly ListedSession[]>;
-  /** Ends one by its id; false where there is none. */
-  revoke(id: string): boolean;
+  /** Ends one by its id and gives it; null where there is none. */
+  revoke(id: string): ListedSession | null;
 }
 
 /** A session as those who look after it see it. */
@@ -57,6 +58,8 @@ export interface Opened {
   /** Of its cookie; null for a bearer. */
   readonly place: string | null;
   readonly session: HumanSession;
+  /** One that was ended for it, as there were too many; null where there was room. */
+  readonly crowdedOut: ListedSession | null;
 }
 
 /** The sessions of one server. */
@@ -130,8 +133,12 @@ export function createSessions(parts: Pick<RestParts, 'project' | 'now'>): Sessi
       used: now(),
     };
     sessions.set(entry.key, entry);
-    if (sessions.size > MOST_SESSIONS) sessions.delete(leastUsed(sessions));
-    return { secret, place, session: view(entry) };
+    const crowdedOut = sessions.size > MOST_SESSIONS ? drop(sessions.get(leastUsed(sessions))) : null;
+    return { secret, place, session: view(entry), crowdedOut };
+  }
+
+  function drop(entry: Entry | null | undefined): ListedSession | null {
+    return entry != null && sessions.delete(entry.key) ? listed(entry) : null;
   }
 
   return {
@@ -159,10 +166,7 @@ export function createSessions(parts: Pick<RestParts, 'project' | 'now'>): Sessi
       return view(entry);
     },
     stands: async (shown) => (await standing(shown)) !== null,
-    end(shown) {
-      const entry = shownEntry(shown);
-      if (entry !== null) sessions.delete(entry.key);
-    },
+    end: (shown) => drop(shownEntry(shown)),
     async list() {
       const entries = [...sessions.values()].toReversed();
       const stand = await Promise.all(
@@ -170,10 +174,7 @@ export function createSessions(parts: Pick<RestParts, 'project' | 'now'>): Sessi
       );
       return entries.filter((_, index) => stand[index]).map(listed);
     },
-    revoke(id) {
-      const found = [...sessions.values()].find((entry) => publicId(entry) === id);
-      return found !== undefined && sessions.delete(found.key);
-    },
+    revoke: (id) => drop([...sessions.values()].find((entry) => publicId(entry) === id)),
   };
 }
 

@@ -3,6 +3,7 @@ import type { Context } from 'hono';
 import type { UnlockedHuman } from '../../runtime/ports.ts';
 import { addressOf } from './address.ts';
 import { type CredentialRefusals, CredentialRefused } from './credentialRefusals.ts';
+import { noteEnd } from './noteEnd.ts';
 import type { HumanSession, RestEnv, RestParts } from './parts.ts';
 import type { PassphraseTries } from './passphraseTries.ts';
 import { RequestRefused } from './problem.ts';
@@ -35,9 +36,11 @@ export function createSignIn(
   { project }: Pick<RestParts, 'project'>,
   { sessions, refusals, tries }: SignInParts,
 ): SignIn {
-  async function note(c: Context<RestEnv>, { session }: Opened, by: 'link' | 'passphrase'): Promise<void> {
-    const data: JsonObject = { by, address: addressOf(c) };
+  async function note(c: Context<RestEnv>, opened: Opened, by: 'link' | 'passphrase'): Promise<void> {
+    const { session, crowdedOut } = opened;
+    const data: JsonObject = { by, address: addressOf(c), session: session.id };
     await project.server.note('signed_in', { kind: 'human', name: session.name }, data);
+    if (crowdedOut !== null) await noteEnd(project, crowdedOut, { by: session.name, how: 'crowded_out' });
   }
 
   async function whose(name: string | undefined): Promise<string | null> {

@@ -8,7 +8,7 @@ describe('what people who watch are told', () => {
     const { bed, maria, run } = await underWay();
 
     expect((await bed.get('/state/counts', maria)).body).toMatchObject({ runs: { active: 1, waiting: 0 } });
-    expect((await bed.get('/state/inbox', maria)).body).toEqual({ items: [], more: false });
+    expect((await bed.get('/state/inbox', maria)).body).toEqual({ items: [], next_skip: null });
     const { body } = await bed.get(`/state/runs?ids=${run}%0Anone`, maria);
     expect(body).toMatchObject({ runs: [{ run, ring: 'served', attempts: 0, last: null }] });
   });

@@ -2,7 +2,16 @@ import { z } from '@hono/zod-openapi';
 import type { Principal } from '@phasegate/core';
 import { RUN_STATUSES, UNFINISHED_STATUSES } from '@phasegate/core/contract';
 import { TEXT_LIMIT } from '@phasegate/wire';
-import { activity, inbox, runCounts, runGlances, runMap, runPath, textUpTo } from '@phasegate/wire/schemas';
+import {
+  activity,
+  inbox,
+  numberInQuery,
+  runCounts,
+  runGlances,
+  runMap,
+  runPath,
+  textUpTo,
+} from '@phasegate/wire/schemas';
 import {
   encodeActivity,
   encodeGlance,
@@ -10,6 +19,7 @@ import {
   encodeRunMap,
   type InboxItem,
 } from '@phasegate/wire/watching';
+import { createPaced } from '../../../limits/paced.ts';
 import type { FeedRecord, RunsOf, Serving } from '../../../runtime/ports.ts';
 import { type Endpoint, endpoint, reply } from './endpoint.ts';
 import { humanOf } from './principals.ts';
@@ -19,6 +29,8 @@ import { breathe, searches, WINDOW } from './searches.ts';
 const MOST_GLANCES = 100;
 /** Enough for an afternoon of a few agents; more would be read for every look. */
 const MOST_ACTIVITY = 5000;
+/** So many runs of each status are looked through for one answer. */
+const MOST_WAITING = 200;
 
 /** What a human who watches over a project needs beside the runs themselves. */
 export const WATCHING_ROUTES: readonly Endpoint[] = [
@@ -43,11 +55,16 @@ export const WATCHING_ROUTES: readonly Endpoint[] = [
     tag: 'state',
     who: ['human'],
     summary: 'What waits for a human',
-    description:
-      'Open gates, questions, escalations, and changes outside a scope that refused a phase; the oldest first.',
-    answers: { 200: { description: 'all of it, or the newest 200 of each kind', schema: inbox } },
-    async handle({ caller, parts: { project } }) {
-      return reply(200, await inboxOf(humanOf(caller), project));
+    description: `Open gates, questions, escalations, and changes outside a scope that refused a phase. Runs are looked through from the oldest on, ${MOST_WAITING} of each status for one answer; \`next_skip\` leads on to newer ones, also where nothing was found among them.`,
+    query: z.strictObject({
+      skip: numberInQuery({ min: 0, max: Number.MAX_SAFE_INTEGER, preset: 0 }).openapi({
+        description: 'how many of the oldest runs of each status are passed over',
+      }),
+    }),
+    answers: { 200: { description: 'what waits, the oldest first', schema: inbox } },
+    async handle({ caller, query, parts: { project } }) {
+      const look = () => inboxOf(humanOf(caller), project, query.skip);
+      return reply(200, await inboxes.act(caller.session.name, look));
     },
   }),
   endpoint({
@@ -113,18 +130,38 @@ async function newestRecords(feed: Serving['feed']): Promise<readonly FeedRecord
   return records;
 }
 
-const MOST_WAITING = 200;
+/** Each human looks once at a time: a page asks again whenever something happens. */
+const inboxes = createPaced({ what: 'looks at what waits', waiting: 16 });
 
-/** Looked at and not opened: who only watches renews no lease and closes no gate. */
-async function inboxOf(human: Principal, project: RunsOf): Promise<{ items: InboxItem[]; more: boolean }> {
+/**
+ * Looked at and not opened: who only watches renews no lease and closes no gate. From the oldest on: nobody can push
+ * what waits off the list by starting more.
+ */
+async function inboxOf(
+  human: Principal,
+  project: RunsOf,
+  skip: number,
+): Promise<{ items: InboxItem[]; next_skip: number | null }> {
+  const counts = await project.countRuns();
   const lists = await Promise.all(
-    UNFINISHED_STATUSES.map((status) => project.as(human).runs({ status, limit: MOST_WAITING + 1 })),
+    UNFINISHED_STATUSES.map(async (status) => {
+      const left = (counts[status] ?? 0) - skip;
+      if (left <= 0) return [];
+      const offset = Math.max(0, left - MOST_WAITING);
+      // The first page goes to the very end: a run that was added meanwhile pushes none behind it.
+      const limit = skip === 0 ? {} : { limit: left - offset };
+      return project.as(human).runs({ status, offset, ...limit });
+    }),
   );
-  const lines = lists.flatMap((list) => list.slice(0, MOST_WAITING));
-  const views = await Promise.all(lines.map(({ run }) => project.look(run, human).catch(() => null)));
-  const items = views.flatMap((view) => (view === null ? [] : (encodeInboxItem(view) ?? [])));
+  const items: InboxItem[] = [];
+  for (const { run } of lists.flatMap((list) => list.toReversed())) {
+    const view = await project.look(run, human).catch(() => null);
+    const item = view === null ? null : encodeInboxItem(view);
+    if (item !== null) items.push(item);
+  }
+  const isMore = UNFINISHED_STATUSES.some((status) => (counts[status] ?? 0) > skip + MOST_WAITING);
   return {
     items: items.sort((one, other) => (one.since < other.since ? -1 : one.since > other.since ? 1 : 0)),
-    more: lists.some((list) => list.length > MOST_WAITING),
+    next_skip: isMore ? skip + MOST_WAITING : null,
   };
 }

@@ -1,6 +1,8 @@
 import { z } from '@hono/zod-openapi';
+import { maskedUrl } from '@phasegate/core/model';
 import { encodeWebhook, WORD_LIMIT } from '@phasegate/wire';
 import { actRequest, textUpTo, webhookList, webhookRequest, webhookSecret } from '@phasegate/wire/schemas';
+import { isAdmin } from '../isAdmin.ts';
 import { RequestRefused } from '../problem.ts';
 import { type Endpoint, empty, endpoint, reply } from './endpoint.ts';
 
@@ -13,11 +15,13 @@ export const WEBHOOK_ROUTES: readonly Endpoint[] = [
     tag: 'webhooks',
     who: ['human'],
     summary: 'List webhooks',
-    description: 'With how far the deliveries of each are. Secrets are not shown again.',
+    description:
+      'With how far the deliveries of each are. Secrets are not shown again, and paths of addresses, which often are secrets too, to admins alone.',
     answers: { 200: { description: 'the webhooks', schema: webhookList } },
-    async handle({ parts }) {
-      const webhooks = (await parts.project.webhooks.list()).map(encodeWebhook);
-      return reply(200, { webhooks });
+    async handle({ caller, parts: { project } }) {
+      const found = (await project.webhooks.list()).map(encodeWebhook);
+      if (await isAdmin(project, caller.session)) return reply(200, { webhooks: found });
+      return reply(200, { webhooks: found.map((one) => ({ ...one, url: maskedUrl(one.url) })) });
     },
   }),
   endpoint({
