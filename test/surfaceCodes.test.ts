@@ -161,6 +161,8 @@ test('the audit has exactly these events', () => {
     'human_added',
     'human_removed',
     'passphrase_changed',
+    'passkey_added',
+    'passkey_removed',
     'workflow_trusted',
     'credential_failed',
     'database_backed_up',

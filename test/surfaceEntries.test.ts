@@ -273,6 +273,8 @@ test('@phasegate/core/contract exports exactly these values', () => {
     'RUN_STATUSES',
     'SOCKET_KEY',
     'UNFINISHED_STATUSES',
+    'actText',
+    'assertedText',
     'decisionText',
     'isLoopbackHost',
     'isOwnVariable',
@@ -280,6 +282,7 @@ test('@phasegate/core/contract exports exactly these values', () => {
     'isRunId',
     'kindOf',
     'overrideText',
+    'passkeyText',
     'runIdIn',
     'trustText',
   ]);

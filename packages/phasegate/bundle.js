@@ -8,7 +8,7 @@ import { build } from 'rolldown';
 const everyday =
   /packages\/(?:core\/dist|audit\/dist|wire\/dist\/(?!schemas|watching)|phasegate\/dist\/(?:localProject|localDatabases|config|runtime|stores|surfaces\/cli\/(?!commands|graph)|surfaces\/cli\/commands\/(?:done|next|status|task)\.))/;
 const seldom =
-  /surfaces\/cli\/(?:help|setUp|completion|agentProgram|chooseRun|watch|dropTyped|exampleEvidence|runHere|text\/(?:card|excerpt|fileDiff|lineDiff))|sampleValue|catalog|memory|contract|verifyAudit|archiveBundle|archiveSqlite|runtime\/range|rangeText|makeAnchor|audit\/dist\/(?:anchor|verify)|verify(?:Sqlite|Threads)|backupSqlite|restoreSqlite|examine|prompts|writeMissing|defineWorkflow|compile(?:Phase|Check|Gates|Tools|Condition)|checkGraph|graph|runProgram|parseWithPlaces|describeWorkflows|engine\/denyRules|engine\/migrate|runtime\/migrate|plot\/|gatherCoverage|coverageReport|stateHere|writeText|definitionPlaces|junit|progress|describeWaiting|runtime\/hooks\/(?!pauses|sessionList)|localHooks/;
+  /surfaces\/cli\/(?:help|setUp|completion|agentProgram|chooseRun|watch|dropTyped|exampleEvidence|runHere|text\/(?:card|excerpt|fileDiff|lineDiff))|sampleValue|catalog|memory|contract|verifyAudit|archiveBundle|archiveSqlite|runtime\/range|rangeText|makeAnchor|audit\/dist\/(?:anchor|verify|passkeysThen)|verify(?:Sqlite|Threads)|backupSqlite|restoreSqlite|examine|prompts|writeMissing|defineWorkflow|compile(?:Phase|Check|Gates|Tools|Condition)|checkGraph|graph|runProgram|parseWithPlaces|describeWorkflows|engine\/denyRules|engine\/migrate|runtime\/migrate|plot\/|gatherCoverage|coverageReport|stateHere|writeText|definitionPlaces|junit|progress|describeWaiting|runtime\/hooks\/(?!pauses|sessionList)|runtime\/passkeys\/passkeys|localHooks/;
 const own = (...paths) => new RegExp(`packages/phasegate/dist/(?:${paths.join('|')})`);
 const commands = (...names) => `surfaces/cli/commands/(?:${names.join('|')})\\.js`;
 const npm = (...names) => new RegExp(`node_modules/(?:${names.join('|')})/`);
@@ -140,13 +140,22 @@ const FAMILIES = [
     name: 'server',
     test: either(
       /packages\/wire\/dist\/(?:schemas|watching)/,
-      own('surfaces/rest', 'localServer', 'dashboardFiles', 'mountHooks', commands('serve')),
+      own(
+        'surfaces/rest',
+        'localServer',
+        'dashboardFiles',
+        'mountHooks',
+        'passkeyPlace',
+        'runtime/passkeys/passkeys',
+        commands('serve'),
+      ),
     ),
   },
 ];
 
 /** Left outside: what only a server needs, which lives long, and what must be the only one in its process. */
-const OUTSIDE = /^(?:@hono\/|hono|@modelcontextprotocol\/|@opentelemetry\/|pino|prom-client)/;
+const OUTSIDE =
+  /^(?:@hono\/|@simplewebauthn\/|hono|@modelcontextprotocol\/|@opentelemetry\/|pino|prom-client)/;
 
 /**
  * Each family is one function, as `bin/phasegate.js` calls it: V8 can then be given what it made of it before, which a

@@ -1,6 +1,7 @@
 import { own } from '@phasegate/core';
 import type { AuditFinding, ChainHead } from '@phasegate/core/ports';
 import type { AuditSource, StoredAgent, StoredHuman, StoredRecord, Verification } from './auditSource.ts';
+import { type NotedPasskeys, notePasskeys, passkeyFaults } from './passkeysThen.ts';
 import { checkChain, dropped, edited, rolledBack } from './verifyChain.ts';
 import type { ShareWork } from './verifyShare.ts';
 
@@ -14,6 +15,7 @@ export interface ProjectRead {
   readonly findings: readonly AuditFinding[];
   /** Names and keys of those who were added and not removed. */
   readonly principals: Readonly<Record<Kind, ReadonlyMap<string, string>>>;
+  readonly passkeys: NotedPasskeys;
   /** How many runs were archived, by the hash of the file they went to. */
   readonly archived: ReadonlyMap<string, number>;
 }
@@ -22,6 +24,7 @@ export interface ProjectRead {
 export async function readProject(work: ShareWork): Promise<ProjectRead> {
   const chain = checkChain(work.seal, null);
   const principals = { human: new Map<string, string>(), agent: new Map<string, string>() };
+  const passkeys: NotedPasskeys = new Map();
   const archived = new Map<string, number>();
   const findings: AuditFinding[] = [];
   const anchored = work.since?.place ?? 0;
@@ -39,15 +42,16 @@ export async function readProject(work: ShareWork): Promise<ProjectRead> {
     }
     notePrincipals('human', principals.human, record);
     notePrincipals('agent', principals.agent, record);
+    notePasskeys(passkeys, record);
     await work.breathe();
   }
-  return { head: chain.head(), atAnchor, records, findings, principals, archived };
+  return { head: chain.head(), atAnchor, records, findings, principals, passkeys, archived };
 }
 
 /** Tells what is wrong with the project's chain and with humans and agents. */
 export function judgeProject(
   verification: Verification,
-  { records, findings, principals }: ProjectRead,
+  { records, findings, principals, passkeys }: ProjectRead,
 ): void {
   const { source, tally } = verification;
   tally.records += records;
@@ -64,6 +68,7 @@ export function judgeProject(
     noted: principals.human,
   });
   comparePrincipals(verification, 'agent', { stored: source.agents().map(ofAgent), noted: principals.agent });
+  for (const what of passkeyFaults(verification.humans, passkeys)) verification.report(stateEdited(what));
   for (const what of source.unsealed()) {
     verification.report(stateEdited(`${what} does not match its seal`));
   }

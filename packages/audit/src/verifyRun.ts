@@ -4,6 +4,7 @@ import { jsonEqual } from '@phasegate/core/model';
 import type { AuditFinding, ChainHead, HumanRecord } from '@phasegate/core/ports';
 import type { AuditRow, AuditSource, Verification } from './auditSource.ts';
 import { addSums, sumOfHead } from './headSum.ts';
+import { type NotedPasskeys, notePasskeys, withPasskeysAt, withPasskeysOf } from './passkeysThen.ts';
 import { placesOf } from './runPlaces.ts';
 import { stateText, summaryOf } from './storedRun.ts';
 import { checkChain, edited, rolledBack, tailCut } from './verifyChain.ts';
@@ -196,7 +197,7 @@ function humansAt({ humans }: Verification, at: string): readonly HumanRecord[] 
   return humans
     .filter(({ sealed, human }) => sealed && Date.parse(human.addedAt) - CLOCK_SET_BACK <= time)
     .filter(({ removedAt }) => removedAt === null || time <= Date.parse(removedAt) + CLOCK_SET_BACK)
-    .map(({ human }) => human);
+    .map(({ human }) => withPasskeysAt(human, time, CLOCK_SET_BACK));
 }
 
 /** Those whose key was on the project's chain when the decision came, by the numbers records have over all chains. */
@@ -208,15 +209,18 @@ function humansBefore(
   const place = placeOfDecision(source, id, signature);
   if (place === undefined) return [];
   const there = new Map<string, string>();
-  for (const { event, data, place: at } of source.records(null)) {
+  const passkeys: NotedPasskeys = new Map();
+  for (const record of source.records(null)) {
+    const { event, data, place: at } = record;
     if (at === undefined || at > place) break;
+    notePasskeys(passkeys, record);
     const [name, key] = [String(own(data, 'name')), own(data, 'publicKey')];
     if (event === 'human_added' && typeof key === 'string') there.set(name, key);
     if (event === 'human_removed') there.delete(name);
   }
   return humans
     .filter(({ sealed, human }) => sealed && there.get(human.name) === human.publicKey)
-    .map(({ human }) => human);
+    .map(({ human }) => withPasskeysOf(human, new Set(passkeys.get(human.name)?.keys())));
 }
 
 function placeOfDecision(source: AuditSource, run: string, signature: string): number | undefined {

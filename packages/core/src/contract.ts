@@ -8,10 +8,15 @@ export { isPrincipalName } from './contract/principalName.ts';
 export { isRunId, runIdIn } from './contract/runId.ts';
 export { RUN_STATUSES, UNFINISHED_STATUSES } from './contract/runStatuses.ts';
 export {
+  type ActToProve,
+  actText,
+  assertedText,
   type DecisionToSign,
   decisionText,
   type OverrideToSign,
   overrideText,
+  type PasskeyToSign,
+  passkeyText,
   type TrustToSign,
   trustText,
 } from './contract/signedTexts.ts';

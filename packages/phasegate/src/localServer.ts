@@ -10,6 +10,7 @@ import { type HookDoor, openHookDoor } from './hookDoor.ts';
 import { createIdleEnd, type IdleEnd } from './idleEnd.ts';
 import { type Isolated, isolatedProject, isolationOf, socketsFor } from './localIsolation.ts';
 import { mountHooks } from './mountHooks.ts';
+import { openPasskeyPlace } from './passkeyPlace.ts';
 import type { OpenProject, RunningServer, ServeRequest, TransitionRequest } from './runtime/ports.ts';
 import { CHALLENGE_HEADER, PROOF_HEADER, type ServerPlace, takeServerPlace } from './serverFile.ts';
 import { VERSION } from './surfaces/cli/version.ts';
@@ -146,18 +147,22 @@ async function listen(request: ServeRequest, open: OpenProject, binding: Serving
     hot: countingUse(binding.idle, () => app?.hot ?? null, peer),
   });
   // The port comes first: with `--port 0` nobody knows the server's own address before.
-  const at = (port: number) =>
-    serveHttp({
-      ...served(),
-      host: binding.host,
-      port,
-      ...(binding.tls === undefined ? {} : { tls: binding.tls }),
-    });
+  const at = (port: number, host = binding.host === 'localhost' ? '127.0.0.1' : binding.host) =>
+    serveHttp({ ...served(), host, port, ...(binding.tls === undefined ? {} : { tls: binding.tls }) });
   const http = await at(binding.port).catch((error: unknown) => {
     if (request.anyPort === true && own(own(error, 'cause'), 'code') === 'EADDRINUSE') return at(0);
     throw error;
   });
   const url = urlOf(request, binding, http.port);
+  const reached = settingsOf(request, binding, url);
+  const passkeys = await openPasskeyPlace({
+    ...binding,
+    origin: reached.origin,
+    named: request.publicUrl !== undefined,
+    port: http.port,
+    tls: binding.tls !== undefined,
+    also: (host) => at(http.port, host),
+  });
   let door: HookDoor | undefined;
   const proofOf = (challenge: string) => {
     // The one who looks for the server may be a hook that did not find its socket.
@@ -165,7 +170,8 @@ async function listen(request: ServeRequest, open: OpenProject, binding: Serving
     return binding.place.proofOf(challenge);
   };
   const settings = {
-    ...settingsOf(request, binding, url),
+    ...reached,
+    passkeys: passkeys.place,
     identity: { asked: CHALLENGE_HEADER, shown: PROOF_HEADER, proofOf },
   };
   const { catalog, standards } = request.project;
@@ -185,7 +191,7 @@ async function listen(request: ServeRequest, open: OpenProject, binding: Serving
     pages: dashboardFiles(),
   };
   app = createRestApp({ ...parts, mcp: mountMcp(parts, () => built().project) });
-  const listeners = [http];
+  const listeners = [http, ...(passkeys.listener === null ? [] : [passkeys.listener])];
   try {
     for (const { agent, ...socket } of socketsFor(request, binding.isolation)) {
       listeners.push(await serveHttp({ ...served(agent), socket }));

@@ -1,4 +1,4 @@
-import { canonicalJson } from '../json.ts';
+import { canonicalJson, type Json } from '../json.ts';
 
 /** A human's choice at a gate, as it is signed. */
 export interface DecisionToSign {
@@ -51,4 +51,46 @@ export interface TrustToSign {
 /** The text a human signs when accepting files. */
 export function trustText({ hash, workflow, by, at }: TrustToSign): string {
   return canonicalJson({ trust: hash, workflow, by, at });
+}
+
+/** A passkey that a human registers, as it is signed. */
+export interface PasskeyToSign {
+  /** Of the credential, base64url. */
+  readonly id: string;
+  /** SPKI, base64url. */
+  readonly publicKey: string;
+  /** Of the page it is for, with its port. */
+  readonly origin: string;
+  /** What the human calls it. */
+  readonly label: string;
+  /** The human's name. */
+  readonly by: string;
+  /** ISO time. */
+  readonly at: string;
+}
+
+/** The text a human signs when registering a passkey. */
+export function passkeyText({ id, publicKey, origin, label, by, at }: PasskeyToSign): string {
+  return canonicalJson({ passkey: id, publicKey, origin, label, by, at });
+}
+
+/** The text whose SHA-256 a passkey is challenged with: what is signed, and a number that is used once. */
+export function assertedText(text: string, nonce: string): string {
+  return canonicalJson({ asserted: text, nonce });
+}
+
+/** Something a human does that leaves no signature of its own, as a passkey proves it. */
+export interface ActToProve {
+  /** E.g. `POST /api/v1/runs/b7e2/stop`. */
+  readonly act: string;
+  readonly query: Json;
+  /** Without the proof itself. */
+  readonly body: Json;
+  /** The human's name. */
+  readonly by: string;
+}
+
+/** The text a passkey proves where an act leaves no signature of its own. */
+export function actText({ act, query, body, by }: ActToProve): string {
+  return canonicalJson({ act, query, body, by });
 }

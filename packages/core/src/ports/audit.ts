@@ -24,6 +24,8 @@ export type ProjectEvent =
   | 'human_added'
   | 'human_removed'
   | 'passphrase_changed'
+  | 'passkey_added'
+  | 'passkey_removed'
   | 'workflow_trusted'
   | 'credential_failed'
   | 'database_backed_up'

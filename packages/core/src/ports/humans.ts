@@ -37,11 +37,16 @@ export interface Humans {
   demand(human: Pick<Principal, 'name'>, least: Role, what: string): Promise<void>;
 }
 
-/** A human whose passphrase was right, in this process only. */
+/** A human whose passphrase was right, or whose passkey proved this one act; in this process only. */
 export interface UnlockedHuman {
   readonly principal: Principal & { readonly kind: 'human' };
-  /** Ed25519 signature over the text, base64url. */
+  /**
+   * Ed25519 signature over the text, base64url; or the assertion of a passkey. A passkey has signed one text already,
+   * and for any other this throws `not_permitted`.
+   */
   sign(text: string): string;
+  /** The id of the passkey that proved it; left out where it was the passphrase. */
+  readonly passkey?: string;
 }
 
 /** Where humans live, with their wrapped keys. */
@@ -71,6 +76,29 @@ export interface HumanRecord {
   readonly addedBy?: string;
   /** When the passphrase was changed; left out where it never was. */
   readonly changedAt?: string;
+  /** Those that were removed stay: what they signed refers to them. */
+  readonly passkeys?: readonly Passkey[];
+}
+
+/** A passkey of a human. INVARIANT: it counts where the human's own key signed it, and not because it stands here. */
+export interface Passkey {
+  /** Of the credential, base64url. */
+  readonly id: string;
+  /** P-256, Ed25519 or RSA; SPKI, base64url. */
+  readonly publicKey: string;
+  /** Of the pages it is for, with the port, e.g. `http://localhost:4114`. */
+  readonly origin: string;
+  /** What the human calls it. */
+  readonly label: string;
+  readonly addedAt: string;
+  /** Of the human's own key, over all of the above. */
+  readonly signature: string;
+  /** How the authenticator is reached, as the browser told it; a hint for the next time. */
+  readonly transports?: readonly string[];
+  /** The authenticator's own count when it was last used; 0 or left out where it does not count. */
+  readonly counter?: number;
+  /** Left out while it is good. */
+  readonly removedAt?: string;
 }
 
 /** A private key encrypted by AES-256-GCM under a key derived by scrypt. All fields base64url. */

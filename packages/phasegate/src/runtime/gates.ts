@@ -1,16 +1,38 @@
-import { type JsonObject, PhasegateError, type Run } from '@phasegate/core';
-import { decisionText, overrideText } from '@phasegate/core/contract';
+import { type JsonObject, PhasegateError, type Principal, type Run } from '@phasegate/core';
+import { type DecisionToSign, decisionText, overrideText } from '@phasegate/core/contract';
 import { type GateDecision, type Override, overrideTarget } from '@phasegate/core/engine';
-import { verifyHumanSignature } from './humanKeys.ts';
 import type { Masking } from './masking.ts';
-import type { Gates, HumanRecord, Store, StoredRun } from './ports.ts';
+import { humanSigned } from './passkeys/humanSigned.ts';
+import type { GateChoice, Gates, HumanRecord, OverrideOrder, Signing, Store, StoredRun } from './ports.ts';
 import type { Runtime } from './runtime.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
 
 /** What humans are shown at gates, and what they choose there. */
-export function createGates(runtime: Runtime, masking?: Masking): Gates {
+export function createGates(runtime: Runtime, masking?: Masking): Gates & Signing {
   // A card that was shown stands for the run it was made of, for as long as somebody has it.
   const madeOf = new WeakMap<JsonObject, StoredRun>();
+  // INVARIANT: what is signed is what is kept and shown.
+  const masked = (said: string) => masking?.mask(said) ?? said;
+
+  function decisionOf(run: string, choice: GateChoice, by: string): DecisionToSign {
+    const { gate, option, input, shown } = choice;
+    return { run, gate, option, input: input === undefined ? null : masked(input), shown, by };
+  }
+
+  async function overridden(runId: string, { reason, to: asked, epoch }: OverrideOrder, human: Principal) {
+    const run = await runtime.attend(runId, human);
+    const to = overrideTarget(run, asked);
+    if (typeof to === 'object' && to !== null) {
+      const ways = to.choices.map((way) => (way === null ? 'the end' : `\`${way}\``)).join(' or ');
+      throw new PhasegateError(
+        'usage',
+        `phase \`${run.phase}\` leads to ${ways}: say where the override leads`,
+        { hint: '--to PHASE, or --to end' },
+      );
+    }
+    return { phase: run.phase ?? '', epoch: epoch ?? run.epoch, to, reason: masked(reason) };
+  }
+
   return {
     async gateCard(runId) {
       const found = await runtime.card(runId);
@@ -19,39 +41,25 @@ export function createGates(runtime: Runtime, masking?: Masking): Gates {
       if (of !== undefined) madeOf.set(card, of);
       return { card, shown, gate: String(card.gate) };
     },
-    decide(runId, { gate, option, input: said, shown, card }, { principal, sign }) {
-      // INVARIANT: what is signed is what is kept and shown.
-      const input = said === undefined ? undefined : (masking?.mask(said) ?? said);
-      const text = decisionText({
-        run: runId,
-        gate,
-        option,
-        input: input ?? null,
-        shown,
-        by: principal.name,
-      });
-      const words = input === undefined ? {} : { input };
-      const command = { kind: 'decide' as const, gate, option, ...words, shown, signature: sign(text) };
+    toSign: {
+      decide: async (runId, choice, by) => decisionText(decisionOf(runId, choice, by)),
+      override: async (runId, order, human) => {
+        const place = await overridden(runId, order, human);
+        return overrideText({ run: runId, ...place, by: human.name });
+      },
+    },
+    decide(runId, choice, { principal, sign }) {
+      const { card } = choice;
+      const { by: _by, run: _run, input, ...decision } = decisionOf(runId, choice, principal.name);
+      const words = input === null ? {} : { input };
+      const signature = sign(decisionText(decisionOf(runId, choice, principal.name)));
+      const command = { kind: 'decide' as const, ...decision, ...words, signature };
       const of = card === undefined ? undefined : madeOf.get(card);
       const loaded = of?.run.id === runId ? of : undefined;
       return runtime.as(principal, { loaded }).submit(runId, command);
     },
-    async override(runId, { reason: said, to: asked, epoch }, { principal, sign }) {
-      const run = await runtime.attend(runId, principal);
-      const to = overrideTarget(run, asked);
-      if (typeof to === 'object' && to !== null) {
-        const ways = to.choices.map((way) => (way === null ? 'the end' : `\`${way}\``)).join(' or ');
-        throw new PhasegateError(
-          'usage',
-          `phase \`${run.phase}\` leads to ${ways}: say where the override leads`,
-          {
-            hint: '--to PHASE, or --to end',
-          },
-        );
-      }
-      // INVARIANT: what is signed is what is kept and shown.
-      const reason = masking?.mask(said) ?? said;
-      const place = { phase: run.phase ?? '', epoch: epoch ?? run.epoch, to, reason };
+    async override(runId, order, { principal, sign }) {
+      const place = await overridden(runId, order, principal);
       const signature = sign(overrideText({ run: runId, ...place, by: principal.name }));
       return runtime.as(principal).submit(runId, { kind: 'override', ...place, signature });
     },
@@ -103,7 +111,5 @@ export function decisionIsSigned(
       ? decisionText({ ...decision, run: run.id })
       : overrideText({ ...decision, run: run.id });
   // One who was removed and added again has a key for each time.
-  return humans
-    .filter((record) => record.name === by)
-    .some(({ publicKey }) => verifyHumanSignature(publicKey, text, signature));
+  return humans.filter((record) => record.name === by).some((record) => humanSigned(record, text, signature));
 }

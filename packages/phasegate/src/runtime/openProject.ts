@@ -35,6 +35,7 @@ import type {
   Hooks,
   Migrations,
   OpenProject,
+  Passkeys,
   ProofRecords,
   RangeRecords,
   Seal,
@@ -153,6 +154,7 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
     databaseBackups: createDatabaseBackups({ store, databases, load, now }),
     trust,
     humans: createHumans(store, now, parts.keys),
+    passkeys: latePasskeys(store, now),
     agents,
     claims: createClaims({ ...means, runtime, tokens, renewals, refusals, releases, hooked, here: parts }),
     toolbox: createToolbox({
@@ -324,6 +326,18 @@ function settingsFor(workspace: string): HookSettings {
     file: '',
     path: '',
     isSetUp: async () => true,
+  };
+}
+
+/** Loaded when asked for: pages ask, and no other door. */
+function latePasskeys(store: ProjectParts['store'], now: () => string): Passkeys {
+  const passkeys = async () => (await import('./passkeys/passkeys.ts')).createPasskeys(store, now);
+  return {
+    list: async () => (await passkeys()).list(),
+    add: async (added, by) => (await passkeys()).add(added, by),
+    remove: async (id, by) => (await passkeys()).remove(id, by),
+    challenge: async (text, nonce) => (await passkeys()).challenge(text, nonce),
+    prove: async (human, text, assertion) => (await passkeys()).prove(human, text, assertion),
   };
 }
 

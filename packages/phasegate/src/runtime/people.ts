@@ -1,12 +1,6 @@
 import { type JsonObject, PhasegateError } from '@phasegate/core';
 import { isPrincipalName } from '@phasegate/core/contract';
-import {
-  createHumanKey,
-  type KeyDerivation,
-  rewrapHumanKey,
-  unlockHumanKey,
-  verifyHumanSignature,
-} from './humanKeys.ts';
+import { createHumanKey, type KeyDerivation, rewrapHumanKey, unlockHumanKey } from './humanKeys.ts';
 import type {
   AgentStore,
   AuditStore,
@@ -16,7 +10,9 @@ import type {
   Role,
   UnlockedHuman,
 } from './ports.ts';
+import { demandPresent } from './presentHuman.ts';
 import { demandRole, roleOf } from './roles.ts';
+import { untilKept } from './untilKept.ts';
 
 /** The humans of a project: who they are, and that a passphrase is theirs. */
 export function createHumans(
@@ -182,23 +178,6 @@ function demandAdmin(name: string, role: Role): void {
   throw new PhasegateError('usage', `\`${name}\` is the first human, who is an admin`, {
     hint: `phasegate humans add ${name}`,
   });
-}
-
-/** Does it anew where the humans changed meanwhile, with those who are there then. */
-async function untilKept(attempt: () => Promise<boolean>): Promise<void> {
-  for (let round = 0; round < ROUNDS; round++) if (await attempt()) return;
-  throw new PhasegateError('run_changed', 'the humans were changed by others at the same time; try again');
-}
-
-const ROUNDS = 5;
-
-/** The key of somebody who was removed since, or added anew, changes nothing any more. */
-function demandPresent(humans: readonly HumanRecord[], by: UnlockedHuman): void {
-  const { name } = by.principal;
-  const asked = `may ${name} change the humans?`;
-  const human = humans.find((record) => record.name === name);
-  if (human !== undefined && verifyHumanSignature(human.publicKey, asked, by.sign(asked))) return;
-  throw new PhasegateError('not_permitted', `\`${name}\` is no longer a human of this project`);
 }
 
 function choose(humans: readonly HumanRecord[], name: string | undefined): HumanRecord {

@@ -54,11 +54,13 @@ export type {
   ObservedProgram,
   Observing,
   OpenProject,
+  OverrideOrder,
   People,
   RunsOf,
   Sandboxes,
   ServerDuties,
   Serving,
+  Signing,
   Workshop,
 } from './ports/openProject.ts';
 export type {

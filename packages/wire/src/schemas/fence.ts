@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { PAGE_LIMIT, PATH_LIMIT, TEXT_LIMIT } from '../limits.ts';
-import { actPassphrase, isObject, listOf, phaseId, textUpTo, time } from './values.ts';
+import { actProof, isObject, listOf, phaseId, textUpTo, time } from './values.ts';
 
 const fencedPath = z.object({ path: z.string(), how: z.string(), by: z.string().nullable() });
 const fenceAction = z.enum(['restore', 'quarantine', 'accept']);
@@ -44,7 +44,7 @@ export const fenceDiff = z
 /** What a human wants done about changed paths. */
 export const fenceRequest = z
   .strictObject({
-    passphrase: actPassphrase,
+    ...actProof,
     action: fenceAction,
     paths: z
       .union([z.literal('all'), z.array(textUpTo(PATH_LIMIT)).min(1).max(PAGE_LIMIT).readonly()])

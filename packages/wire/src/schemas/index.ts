@@ -1,4 +1,5 @@
 export * from './fence.ts';
+export * from './passkeys.ts';
 export * from './records.ts';
 export * from './refusals.ts';
 export * from './runs.ts';

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { WORD_LIMIT } from '../limits.ts';
 import { gate, lease, runLine, task } from './runs.ts';
 import {
-  actPassphrase,
+  actProof,
   agentName,
   anyJson,
   capabilityList,
@@ -98,7 +98,7 @@ export const agentList = z
 /** A new agent. */
 export const agentRequest = z
   .strictObject({
-    passphrase: actPassphrase,
+    ...actProof,
     name: agentName.regex(/^[A-Za-z0-9][A-Za-z0-9._@-]*$/, {
       error: 'must be letters, digits, `.`, `_`, `@` and `-`, and begin with a letter or digit',
     }),
@@ -112,7 +112,7 @@ export const agentRequest = z
 
 /** An act that is named by its path alone. */
 export const actRequest = z
-  .strictObject({ passphrase: actPassphrase })
+  .strictObject({ ...actProof })
   .openapi('ActRequest', { example: { passphrase: '…' } });
 
 /** An agent's key, shown this once. */
@@ -137,7 +137,7 @@ export const webhookList = z
 /** A new webhook. */
 export const webhookRequest = z
   .strictObject({
-    passphrase: actPassphrase,
+    ...actProof,
     url: z.string().max(2048).refine(isWebAddress, { error: 'must be an http or https address' }),
     events: z
       .array(textUpTo(64))

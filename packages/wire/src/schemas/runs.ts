@@ -3,7 +3,7 @@ import { GOAL_LIMIT, goalProblem } from '@phasegate/core/model';
 import { TEXT_LIMIT, WORD_LIMIT } from '../limits.ts';
 import { blocker, nextStep, warnings } from './refusals.ts';
 import {
-  actPassphrase,
+  actProof,
   agentName,
   anyJson,
   capabilityList,
@@ -194,7 +194,7 @@ const goal = z
 /** What a run is started with. */
 export const startRequest = z
   .strictObject({
-    passphrase: actPassphrase,
+    ...actProof,
     workflow: textUpTo(WORD_LIMIT * 4),
     params: jsonObject.optional(),
     options: jsonObject.optional().openapi({ description: 'another name of `params`' }),
@@ -287,7 +287,7 @@ export const gateCard = z
 /** A human's decision at a gate. */
 export const decisionRequest = z
   .strictObject({
-    passphrase: actPassphrase,
+    ...actProof,
     gate: textUpTo(WORD_LIMIT),
     option: textUpTo(WORD_LIMIT),
     input: z.string().max(TEXT_LIMIT).optional(),
@@ -300,7 +300,7 @@ export const decisionRequest = z
 /** A human's answer to one question: one of its options, or other words. */
 export const answerRequest = z
   .strictObject({
-    passphrase: actPassphrase,
+    ...actProof,
     question: z.int().min(1).max(3),
     option: textUpTo(WORD_LIMIT).optional(),
     text: textUpTo(TEXT_LIMIT).optional(),
@@ -322,18 +322,18 @@ export const answerRequest = z
 
 /** A human lets an escalated run go on. */
 export const resumeRequest = z
-  .strictObject({ passphrase: actPassphrase, note: textUpTo(TEXT_LIMIT).optional() })
+  .strictObject({ ...actProof, note: textUpTo(TEXT_LIMIT).optional() })
   .openapi('ResumeRequest', { example: { note: 'the fixture is there now' } });
 
 /** A human ends a run. */
 export const stopRequest = z
-  .strictObject({ passphrase: actPassphrase, reason: textUpTo(TEXT_LIMIT) })
+  .strictObject({ ...actProof, reason: textUpTo(TEXT_LIMIT) })
   .openapi('StopRequest', { example: { reason: 'no longer needed' } });
 
 /** A human leads a run past the phase it is in. */
 export const overrideRequest = z
   .strictObject({
-    passphrase: actPassphrase,
+    ...actProof,
     reason: textUpTo(TEXT_LIMIT),
     to: phaseId
       .nullable()

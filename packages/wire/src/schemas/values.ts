@@ -37,6 +37,32 @@ export const actPassphrase = textUpTo(1024).optional().openapi({
   description: 'of the human, for this one act; needed where the session is a cookie or came from a link',
 });
 
+const base64url = (limit: number) =>
+  z
+    .string()
+    .min(1)
+    .max(limit)
+    .regex(/^[\w-]+$/, { error: 'must be base64url' });
+
+/** What an authenticator signed for one act. */
+export const assertion = z
+  .strictObject({
+    id: base64url(1366).openapi({ description: 'of the credential' }),
+    nonce: base64url(64).openapi({ description: 'of the challenge' }),
+    authenticator_data: base64url(2048),
+    client_data_json: base64url(8192),
+    signature: base64url(1024),
+  })
+  .openapi('Assertion');
+
+/** The fresh proof of the human that goes with an act. */
+export const actProof = {
+  passphrase: actPassphrase,
+  passkey: assertion.optional().openapi({
+    description: 'instead of the passphrase: a passkey that signed the challenge of this very act',
+  }),
+};
+
 /** A named schema, or null: the document cannot say `nullable` of what it only refers to. */
 export function orNull<Schema extends z.ZodType>(schema: Schema) {
   return z.union([schema, z.null()]);

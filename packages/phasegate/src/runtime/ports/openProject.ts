@@ -17,6 +17,7 @@ import type {
   KeptAnswers,
   McpCommand,
   Migrations,
+  Passkeys,
   Receipt,
   Receipts,
   SandboxState,
@@ -101,9 +102,19 @@ export interface Gates {
   override(runId: string, order: OverrideOrder, human: UnlockedHuman): Promise<Submitted>;
 }
 
+/** What humans sign at gates. */
+export interface Signing {
+  /** The text of each act before it is signed: a passkey is challenged with it. */
+  readonly toSign: {
+    decide(runId: string, choice: GateChoice, by: string): Promise<string>;
+    override(runId: string, order: OverrideOrder, human: Principal): Promise<string>;
+  };
+}
+
 /** Who there is, and what they accepted. */
 export interface People {
   readonly humans: Humans;
+  readonly passkeys: Passkeys;
   readonly agents: Agents;
   readonly trust: Trust;
   /** Records a refused credential on the project's chain; never the credential itself. */
@@ -158,7 +169,7 @@ export interface Keeping {
 }
 
 /** A project with its store open: all of it, for the one who puts a process together. Others take the part they need. */
-export interface OpenProject extends RunsOf, Gates, People, Workshop, Serving, Keeping {
+export interface OpenProject extends RunsOf, Gates, Signing, People, Workshop, Serving, Keeping {
   close(): Promise<void>;
 }
 

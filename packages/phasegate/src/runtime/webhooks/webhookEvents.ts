@@ -66,6 +66,8 @@ const OTHERS: Readonly<Record<Exclude<AuditDraft['event'], RunEventType>, true>>
   human_added: true,
   human_removed: true,
   passphrase_changed: true,
+  passkey_added: true,
+  passkey_removed: true,
   workflow_trusted: true,
   credential_failed: true,
   database_backed_up: true,

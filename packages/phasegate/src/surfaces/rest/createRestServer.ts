@@ -20,11 +20,13 @@ import { oneLargeBody, withinLimit } from './largeBodies.ts';
 import { countRequests } from './log.ts';
 import { methodsOf } from './methodsOf.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
-import type { McpCaller, McpMount, RestEnv, RestParts } from './parts.ts';
+import type { McpCaller, McpMount, RestEnv, RestParts, RouteParts } from './parts.ts';
+import { createChallenges } from './passkeys/challenges.ts';
 import { createPassphraseTries } from './passphraseTries.ts';
 import { humanAtSocket } from './peers.ts';
 import { splitPlace } from './place.ts';
 import { problemOf, RequestRefused } from './problem.ts';
+import { textOfAct } from './routes/actTexts.ts';
 import { ENDPOINTS, registerRoutes } from './routes/index.ts';
 import { registerSessionList } from './sessionList.ts';
 import { registerSessionRoutes } from './sessionRoutes.ts';
@@ -98,14 +100,19 @@ export function createRestApp(given: RestParts): RestApp {
   app.get('/readyz', health.ready);
   app.get('/metrics', health.callerOfMetrics(callers), health.metricsGuard, health.metrics);
   registerSessionRoutes(app, parts, { sessions, signIn });
-  const acts = createActs(signIn);
+  const routeParts: RouteParts = {
+    ...parts,
+    challenges: createChallenges(parts),
+    textOf: (act, session) => textOfAct(act, session, routeParts),
+  };
+  const acts = createActs({ signIn, parts: routeParts });
   registerSessionList(app, parts, { sessions, acts });
   registerAuditExport(app, parts);
   app.get('/api/v1/events', streams.handler);
   const { mcp, hooks } = parts;
   if (hooks !== undefined) app.post('/api/v1/hooks/:client', hookRoute(hooks, starts));
   if (mcp !== null) app.all('/mcp', (c) => serveMcp(c, mcp, settings.maxBody));
-  registerRoutes(app, parts, acts);
+  registerRoutes(app, routeParts, acts);
 
   return {
     fetch: (request, env) => app.fetch(request, env ?? {}),

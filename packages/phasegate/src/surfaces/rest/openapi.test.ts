@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { apiPage, apiPageHtml, apiReferenceMarkdown } from './apiPage.ts';
 import { openApiDocument } from './openapi.ts';
-import type { RestEnv, RestParts } from './parts.ts';
+import type { RestEnv, RouteParts } from './parts.ts';
 import { ENDPOINTS, registerRoutes } from './routes/index.ts';
 
 describe('the document', () => {
@@ -119,6 +119,7 @@ test('the reference as Markdown has every route, every schema, and links that le
 
 const ROUTES = [
   'delete /api/v1/agents/{name}',
+  'delete /api/v1/passkeys/{id}',
   'delete /api/v1/session',
   'delete /api/v1/sessions/{id}',
   'delete /api/v1/webhooks/{id}',
@@ -131,6 +132,7 @@ const ROUTES = [
   'get /api/v1/audit/verify',
   'get /api/v1/events',
   'get /api/v1/humans',
+  'get /api/v1/passkeys',
   'get /api/v1/runs',
   'get /api/v1/runs/{id}',
   'get /api/v1/runs/{id}/events',
@@ -158,6 +160,9 @@ const ROUTES = [
   'get /readyz',
   'post /api/v1/agents',
   'post /api/v1/hooks/{client}',
+  'post /api/v1/passkeys',
+  'post /api/v1/passkeys/challenge',
+  'post /api/v1/passkeys/options',
   'post /api/v1/runs',
   'post /api/v1/runs/{id}/answers',
   'post /api/v1/runs/{id}/blocked',
@@ -181,7 +186,7 @@ const DOCUMENT = documentOf();
 
 function documentOf(): JsonObject {
   const app = new OpenAPIHono<RestEnv>();
-  registerRoutes(app, { version: '1.2.3' } as RestParts, async (_c, caller) => caller);
+  registerRoutes(app, { version: '1.2.3' } as RouteParts, async (_c, caller) => caller);
   return openApiDocument(app, { version: '1.2.3' });
 }
 

@@ -9,6 +9,8 @@ import type {
   UnlockedHuman,
 } from '../../runtime/ports.ts';
 import type { PageFiles } from './pageFiles.ts';
+import type { ActRequest } from './passkeys/actRequest.ts';
+import type { Challenges } from './passkeys/challenges.ts';
 
 /** What the REST surface is built from. */
 export interface RestParts {
@@ -29,6 +31,14 @@ export interface RestParts {
   readonly hooks?: HookMount;
   /** The built pages; absent where they were not built: then a plain page shows what runs. */
   readonly pages?: PageFiles | undefined;
+}
+
+/** What routes are given. */
+export interface RouteParts extends RestParts {
+  /** What passkeys are challenged with. */
+  readonly challenges: Challenges;
+  /** What a human signs by an act, or proves with it. */
+  textOf(act: ActRequest, session: HumanSession): Promise<string>;
 }
 
 /** Hooks of clients over HTTP. */
@@ -62,6 +72,8 @@ export interface RestSettings {
   readonly metricsToken?: string;
   /** Where clients find the server, if the operator has said so: the document names it. */
   readonly publicUrl?: string;
+  /** Which pages passkeys are for, or why there are none. */
+  readonly passkeys?: PasskeyPlace;
   /** Largest body in bytes. */
   readonly maxBody: number;
   /** Most event streams at a time. */
@@ -78,6 +90,15 @@ export interface RestSettings {
   /** OpenTelemetry spans; left out, none are made and nothing is paid for them. */
   readonly tracing?: boolean;
 }
+
+/**
+ * Which pages passkeys are for. INVARIANT: it is said by the one who serves and never read from a request: what stands
+ * between a browser and this server can send any name.
+ */
+export type PasskeyPlace =
+  /** Of the pages, with the port, e.g. `http://localhost:4114`. */
+  | { readonly origin: string; readonly problem?: undefined }
+  | { readonly origin: null; readonly problem: string };
 
 /** The header a challenge comes in, the one its proof goes out in, and the proof. */
 export interface ServerIdentity {

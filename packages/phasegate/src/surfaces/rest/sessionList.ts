@@ -42,7 +42,8 @@ export function registerSessionList(
 
 function demandNothingElse(c: Context<RestEnv>): void {
   const body = c.get('body') ?? {};
-  const known = isJsonObject(body) && Object.keys(body).every((key) => key === 'passphrase');
+  const known =
+    isJsonObject(body) && Object.keys(body).every((key) => key === 'passphrase' || key === 'passkey');
   const passphrase = own(body, 'passphrase');
   if (known && (passphrase === undefined || typeof passphrase === 'string')) return;
   throw new RequestRefused('request_invalid', 'the body holds the proof of an act and nothing else');

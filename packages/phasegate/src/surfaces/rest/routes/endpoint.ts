@@ -1,6 +1,6 @@
 import type { z } from '@hono/zod-openapi';
 import type { Json } from '@phasegate/core';
-import type { Caller, RestParts } from '../parts.ts';
+import type { Caller, RouteParts } from '../parts.ts';
 
 /** The kinds of credential that open a route. */
 export type Who = Exclude<Caller['kind'], 'nobody' | 'hook'>;
@@ -33,7 +33,7 @@ export interface Call<W extends Who = Who, P = unknown, Q = unknown, B = unknown
   readonly params: P;
   readonly query: Q;
   readonly body: B;
-  readonly parts: RestParts;
+  readonly parts: RouteParts;
   /** The path that was asked for, for `instance` of a problem. */
   readonly instance: string;
 }
@@ -60,6 +60,10 @@ export interface Endpoint<
   readonly answers: A;
   /** Statuses of problems beside those every route has. */
   readonly problems?: Readonly<Record<number, Answer>>;
+  /** Whether it changes nothing, although it is no `get`: then it is no act and needs no proof. */
+  readonly asks?: true;
+  /** What the human signs by it; left out where an act leaves no signature. */
+  signs?(call: Call<W, z.output<P>, z.output<Q>, z.output<B>>): Promise<string>;
   handle(call: Call<W, z.output<P>, z.output<Q>, z.output<B>>): Promise<Reply<A>>;
 }
 

@@ -1,3 +1,4 @@
+import type { z } from '@hono/zod-openapi';
 import type { Command, Submitted } from '@phasegate/core';
 import { encodeRun, type Run, type Stepped, spellNext } from '@phasegate/wire';
 import {
@@ -53,16 +54,16 @@ export const HUMAN_ROUTES: readonly Endpoint[] = [
     who: ['human'],
     summary: 'Decide at a gate',
     description:
-      'Signs the choice with the key of the signed-in human, over run, gate, option, input, the hash of what was shown, and the name. Where the card is no longer the one shown, the answer is 409 `shown_changed`. Without a human set up it is 403 `no_human`.',
+      'Signs the choice with the key of the signed-in human, or with the passkey that proves it, over run, gate, option, input, the hash of what was shown, and the name. Where the card is no longer the one shown, the answer is 409 `shown_changed`. Without a human set up it is 403 `no_human`.',
     params: runPath,
     body: decisionRequest,
     answers,
     problems,
+    signs: ({ caller, params, body, parts }) =>
+      parts.project.toSign.decide(params.id, choiceIn(body), caller.session.name),
     async handle(call) {
       const { caller, params, body, parts } = call;
-      const { gate, option, input, shown } = body;
-      const choice = { gate, option, shown, ...(input === undefined ? {} : { input }) };
-      return told(call, await parts.project.decide(params.id, choice, signerOf(caller.session)));
+      return told(call, await parts.project.decide(params.id, choiceIn(body), signerOf(caller.session)));
     },
   }),
   endpoint({
@@ -135,18 +136,22 @@ export const HUMAN_ROUTES: readonly Endpoint[] = [
     body: overrideRequest,
     answers,
     problems,
+    signs: ({ caller, params, body, parts }) =>
+      parts.project.toSign.override(params.id, orderIn(body), humanOf(caller)),
     async handle(call) {
       const { caller, params, body, parts } = call;
-      const { reason, to, epoch } = body;
-      const order = {
-        reason,
-        ...(to === undefined ? {} : { to }),
-        ...(epoch === undefined ? {} : { epoch }),
-      };
-      return told(call, await parts.project.override(params.id, order, signerOf(caller.session)));
+      return told(call, await parts.project.override(params.id, orderIn(body), signerOf(caller.session)));
     },
   }),
 ];
+
+function choiceIn({ gate, option, input, shown }: z.output<typeof decisionRequest>) {
+  return { gate, option, shown, ...(input === undefined ? {} : { input }) };
+}
+
+function orderIn({ reason, to, epoch }: z.output<typeof overrideRequest>) {
+  return { reason, ...(to === undefined ? {} : { to }), ...(epoch === undefined ? {} : { epoch }) };
+}
 
 type HumanCall = Call<'human', { readonly id: string }>;
 type Told = Response | { readonly status: 200; readonly body: Stepped<Run, typeof HTTP.human> };

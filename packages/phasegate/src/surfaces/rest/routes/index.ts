@@ -5,7 +5,7 @@ import type { Context } from 'hono';
 import type { Acts } from '../acts.ts';
 import { apiPage } from '../apiPage.ts';
 import { openApiDocument } from '../openapi.ts';
-import type { RestEnv, RestParts } from '../parts.ts';
+import type { RestEnv, RouteParts } from '../parts.ts';
 import { PROBLEM_JSON } from '../problem.ts';
 import { AGENT_ROUTES } from './agents.ts';
 import { ANSWER_ROUTES } from './answers.ts';
@@ -16,6 +16,7 @@ import { responseTo } from './boundReply.ts';
 import type { Answer, Call, Endpoint, Who } from './endpoint.ts';
 import { FENCE_ROUTES } from './fence.ts';
 import { HUMAN_ROUTES } from './humanActs.ts';
+import { PASSKEY_ROUTES } from './passkeys.ts';
 import { PEOPLE_ROUTES } from './people.ts';
 import { demandCaller, whoMayCall } from './principals.ts';
 import { readRequest } from './readRequest.ts';
@@ -49,11 +50,12 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...AUDIT_SEARCH_ROUTES,
   ...AGENT_ROUTES,
   ...PEOPLE_ROUTES,
+  ...PASSKEY_ROUTES,
   ...WEBHOOK_ROUTES,
 ];
 
 /** Puts every route on the app, with the document and its page. Callers are bound and bodies read before these run. */
-export function registerRoutes(app: OpenAPIHono<RestEnv>, parts: RestParts, acts: Acts): void {
+export function registerRoutes(app: OpenAPIHono<RestEnv>, parts: RouteParts, acts: Acts): void {
   const serve = (route: Endpoint) => {
     const config = configOf(route);
     app.on(route.method, config.getRoutingPath(), (c) => answer(c, route, { parts, acts }));
@@ -75,7 +77,7 @@ export function registerRoutes(app: OpenAPIHono<RestEnv>, parts: RestParts, acts
 async function answer(
   c: Context<RestEnv>,
   route: Endpoint,
-  { parts, acts }: { readonly parts: RestParts; readonly acts: Acts },
+  { parts, acts }: { readonly parts: RouteParts; readonly acts: Acts },
 ): Promise<Response> {
   const who = c.get('caller');
   demandCaller(who, route);
