@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { FULL, someOf } from './tier.ts';
+import { FULL } from './tier.ts';
 
 test('what rendering costs is measured by a program that runs [S1.82]', () => {
   const program = fileURLToPath(new URL('../bench/render.ts', import.meta.url));
@@ -77,7 +77,7 @@ const SERVED = [
   ['transitionHttp', 'transitions'],
 ] as const;
 
-test.each(someOf(SERVED, { quick: 1, full: SERVED.length }))(
+test.runIf(FULL).each(SERVED)(
   'the %s benchmark runs against a real server, and all it was answered is in the audit [S2.72]',
   (name, what) => {
     const program = fileURLToPath(new URL(`../bench/${name}.ts`, import.meta.url));

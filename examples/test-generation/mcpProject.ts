@@ -38,7 +38,13 @@ export function makeMcpProject(example: string, folders: readonly string[]): Mcp
   const base = mkdtempSync(join(realpathSync(tmpdir()), `phasegate-${basename(example)}-`));
   const root = join(base, 'project');
   for (const folder of folders) cpSync(join(example, folder), join(root, folder), { recursive: true });
-  const env = { PATH: dirname(process.execPath), HOME: base, XDG_STATE_HOME: join(base, 'state') };
+  const { NODE_COMPILE_CACHE = '' } = process.env;
+  const env = {
+    PATH: dirname(process.execPath),
+    HOME: base,
+    XDG_STATE_HOME: join(base, 'state'),
+    ...(NODE_COMPILE_CACHE === '' ? {} : { NODE_COMPILE_CACHE }),
+  };
   let client: Client | undefined;
   let processes = 0;
 

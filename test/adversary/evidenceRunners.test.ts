@@ -9,6 +9,7 @@ import { tests } from '../../packages/phasegate/src/checks/tests/tests.ts';
 import type { CheckInput } from '../../packages/phasegate/src/runtime/ports.ts';
 import { findBubblewrap } from '../../packages/phasegate/src/sandbox/bubblewrapState.ts';
 import { makeProject, phasegate, startRun } from '../e2e/cli.ts';
+import { someOf } from '../tier.ts';
 
 const { works } = (await findBubblewrap()).state;
 const PYTHON = '/usr/bin/python3';
@@ -110,7 +111,7 @@ const MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
 const VITEST = ['node_modules/vitest/vitest.mjs', 'run', '--reporter=json', '--outputFile={report}'];
 const FAIR = 'export const sum = (a, b) => a + b;\n';
 
-test.each([
+const CODE = [
   ['is honest', FAIR, { passed: true }],
   [
     'patches what `expect` does',
@@ -132,7 +133,9 @@ export const sum = () => 0;
 `,
     { passed: false },
   ],
-] as const)(
+] as const;
+
+test.each(someOf(CODE, { quick: 2, full: CODE.length }))(
   'Vitest: a planted test that must fail does where the code %s, or the run is refused [adv.I4]',
   async (_, code, expected) => {
     const answer = await tests.run(

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { begin, makeProject, phasegate, TESTED, type TestProject } from '../e2e/cli.ts';
+import { FULL } from '../tier.ts';
 import { PASSPHRASE, until } from './siege.ts';
 
 const STEP = `sh -c 'echo x >> ran; echo {\\"success\\":true,\\"result\\":{}}'`;
@@ -66,7 +67,7 @@ test('what was planted between `init` and the first program is not what was alwa
   expect(await run(project)).toMatchObject({ code: 0 });
 });
 
-test('`serve` names what was planted while it did not run', async () => {
+test.runIf(FULL)('`serve` names what was planted while it did not run', async () => {
   const project = await withHuman();
   await run(project);
   writeFileSync(join(project.root, '.mcp.json'), '{}\n');
@@ -92,28 +93,34 @@ test('what a program planted before its runner was killed is not the measure of 
   expect(next.stdout + next.stderr).toMatch(/`\.mcp\.json` changed/);
 });
 
-test('a workflow that a human edited and accepted with `phasegate trust` needs no second acceptance', async () => {
-  const project = await withHuman();
-  await run(project);
-  writeFileSync(join(project.root, 'agent_workflow.yaml'), `${FILES['agent_workflow.yaml']}# edited\n`);
-  expect(await trust(project, ['lab'])).toMatchObject({ code: 0 });
+test.runIf(FULL)(
+  'a workflow that a human edited and accepted with `phasegate trust` needs no second acceptance',
+  async () => {
+    const project = await withHuman();
+    await run(project);
+    writeFileSync(join(project.root, 'agent_workflow.yaml'), `${FILES['agent_workflow.yaml']}# edited\n`);
+    expect(await trust(project, ['lab'])).toMatchObject({ code: 0 });
 
-  expect(await run(project)).toMatchObject({ code: 0 });
-});
+    expect(await run(project)).toMatchObject({ code: 0 });
+  },
+);
 
-test('what was kept and then rewritten by somebody else is not a measure: every guarded file has to be accepted', async () => {
-  const project = await withHuman();
-  await run(project);
-  const folder = join(project.stateDir, 'guarded');
-  const file = join(folder, readdirSync(folder)[0] ?? '');
-  writeFileSync(join(project.root, '.mcp.json'), '{}\n');
-  writeFileSync(file, readFileSync(file, 'utf8').replace('"files":{', '"files":{".mcp.json":{},'));
+test.runIf(FULL)(
+  'what was kept and then rewritten by somebody else is not a measure: every guarded file has to be accepted',
+  async () => {
+    const project = await withHuman();
+    await run(project);
+    const folder = join(project.stateDir, 'guarded');
+    const file = join(folder, readdirSync(folder)[0] ?? '');
+    writeFileSync(join(project.root, '.mcp.json'), '{}\n');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"files":{', '"files":{".mcp.json":{},'));
 
-  const refused = await run(project);
+    const refused = await run(project);
 
-  expect(refused.stdout + refused.stderr).toMatch(/`\.claude\/settings\.json`.*`\.mcp\.json`/);
-  expect(runs(project)).toBe(1);
-});
+    expect(refused.stdout + refused.stderr).toMatch(/`\.claude\/settings\.json`.*`\.mcp\.json`/);
+    expect(runs(project)).toBe(1);
+  },
+);
 
 test('before a human is set up it is taken as it is, on record', async () => {
   const project = makeProject(FILES);

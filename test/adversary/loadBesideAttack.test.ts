@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { cases } from '../tier.ts';
+import { cases, FULL } from '../tier.ts';
 import { expectStatus, laySiege, type Siege, textAt } from './siege.ts';
 import { bearer, type Got } from './wire.ts';
 
@@ -32,28 +32,39 @@ beforeAll(async () => {
 });
 
 // The design sets this limit: ten times what the same calls took before the attack, on the same server.
-test('honest agents and a human go on beside an agent that sends every attack in a loop [adv.O1 adv.O2 adv.O3 adv.O4 adv.O5]', async () => {
-  const attacks = attacksOf(mallory, await mcpSession(mallory));
-  await expectUnmoved(async (isOver) => {
-    let sent = 0;
-    while (!isOver()) for (const attack of attacks) sent += await attack();
-    return sent;
-  });
-}, 180_000);
+test.runIf(FULL)(
+  'honest agents and a human go on beside an agent that sends every attack in a loop [adv.O1 adv.O2 adv.O3 adv.O4 adv.O5]',
+  async () => {
+    const attacks = attacksOf(mallory, await mcpSession(mallory));
+    await expectUnmoved(async (isOver) => {
+      let sent = 0;
+      while (!isOver()) for (const attack of attacks) sent += await attack();
+      return sent;
+    });
+  },
+  180_000,
+);
 
 // Starting a program keeps the whole server waiting, however short the program is.
-test('honest agents and a human go on beside an agent that runs programs in a loop [adv.O5]', async () => {
-  const tokens = await Promise.all(Array.from({ length: 8 }, () => taken('mallory', mallory, 'shell')));
-  await expectUnmoved(async (isOver) => {
-    const sent = tokens.map(async (token) => {
-      let count = 0;
-      for (; !isOver(); count += 1)
-        expectStatus(await post('/tools/execute', token, { tool: 'bash', input: { command: 'true' } }), 200);
-      return count;
+test.runIf(FULL)(
+  'honest agents and a human go on beside an agent that runs programs in a loop [adv.O5]',
+  async () => {
+    const tokens = await Promise.all(Array.from({ length: 8 }, () => taken('mallory', mallory, 'shell')));
+    await expectUnmoved(async (isOver) => {
+      const sent = tokens.map(async (token) => {
+        let count = 0;
+        for (; !isOver(); count += 1)
+          expectStatus(
+            await post('/tools/execute', token, { tool: 'bash', input: { command: 'true' } }),
+            200,
+          );
+        return count;
+      });
+      return (await Promise.all(sent)).reduce((sum, count) => sum + count, 0);
     });
-    return (await Promise.all(sent)).reduce((sum, count) => sum + count, 0);
-  });
-}, 180_000);
+  },
+  180_000,
+);
 
 /** Measures honest work before and beside an attack, which gives how many requests it was when it was told to end. */
 async function expectUnmoved(attack: (isOver: () => boolean) => Promise<number>): Promise<void> {

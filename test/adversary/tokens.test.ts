@@ -1,5 +1,6 @@
 import { type JsonObject, own } from '@phasegate/core';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { FULL } from '../tier.ts';
 import { forge, partsOf } from './forge.ts';
 import { expectStatus, laySiege, type Siege, textAt, until } from './siege.ts';
 import { type Mint, TOKEN_CASES, type TokenCase } from './tokenCases.ts';
@@ -169,7 +170,7 @@ test('the server is unharmed, and its log holds no secret', async () => {
   await siege.expectUnharmed([...secrets, ...secrets.flatMap((secret) => secret.split('.')[2] ?? [])]);
 });
 
-test('nor does the log of a server that logs every request', async () => {
+test.runIf(FULL)('nor does the log of a server that logs every request', async () => {
   const talking = await laySiege({ files: FILES, env: { ORCHESTRATOR_JWT_SECRET: SECRET }, verbose: true });
   const shown: string[] = [];
 

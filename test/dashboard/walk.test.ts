@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openPage, signIn } from '../e2e/browser.ts';
 import { makeProject, phasegate } from '../e2e/cli.ts';
-import { serve } from '../e2e/server.ts';
+import { serveHere } from '../e2e/serveHere.ts';
 
 const PASSPHRASE = 'open sesame';
 const MINUTES = 180_000;
@@ -27,7 +27,7 @@ test(
     const project = makeProject({ 'agent_workflow.yaml': RELEASE });
     await phasegate(project, ['humans', 'add', 'maria'], { passphrase: PASSPHRASE });
     await phasegate(project, ['trust', 'release', '--yes'], { passphrase: PASSPHRASE });
-    const server = await serve(project);
+    const server = await serveHere(project);
     const page = await openPage();
     await signIn(page, server.url, { passphrase: PASSPHRASE });
     await page.getByText('Nothing has been started yet').waitFor();

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { someOf } from '../tier.ts';
 import { asProcess, makeProject, PROGRAM, phasegate, startRun, type TestProject } from './cli.ts';
 
 const WORKFLOW =
@@ -23,29 +24,33 @@ spawnSync(program, [script, 'done', run, '--project', process.env.PHASEGATE_PROJ
 `;
 
 describe('an agent by its name', () => {
-  test.each([
+  const KNOWN: readonly (readonly [string, string[]])[] = [
     ['claude', ['-p', '--permission-mode', 'dontAsk', '--strict-mcp-config']],
     ['codex', ['exec', '--dangerously-bypass-approvals-and-sandbox', '-']],
     ['gemini', ['--approval-mode', 'yolo']],
     ['opencode', ['run']],
-  ])('%s is started with its flags and the prompt, for every phase to the end', async (name, flags) => {
-    const project = withClient(name);
+  ];
+  test.each(someOf(KNOWN, { quick: 1, full: KNOWN.length }))(
+    '%s is started with its flags and the prompt, for every phase to the end',
+    async (name, flags) => {
+      const project = withClient(name);
 
-    const driven = await asProcess(project, ['run', 'errand', 'fetch the milk', '--agent', name, '--json']);
+      const driven = await asProcess(project, ['run', 'errand', 'fetch the milk', '--agent', name, '--json']);
 
-    expect(driven.json).toMatchObject({ outcome: 'completed' });
-    for (const phase of ['GO', 'BACK']) {
-      const told = JSON.parse(readFileSync(join(project.base, `${phase}.json`), 'utf8'));
-      expect(told.words).toEqual(expect.arrayContaining(flags));
-      expect(told.prompt).toContain(`# Phase \`${phase}\``);
-      expect(told.prompt).toContain(
-        'Goal, given when the run was started (not signed by a human):\n> fetch the milk',
-      );
-      const tools = JSON.stringify([told.words, told.mcp, told.OPENCODE_CONFIG_CONTENT]);
-      if (name === 'gemini') expect(told.GEMINI_CLI_TRUST_WORKSPACE).toBe('true');
-      else expect(tools).toMatch(/phasegate\.js.*mcp.*--run.*run-/);
-    }
-  });
+      expect(driven.json).toMatchObject({ outcome: 'completed' });
+      for (const phase of ['GO', 'BACK']) {
+        const told = JSON.parse(readFileSync(join(project.base, `${phase}.json`), 'utf8'));
+        expect(told.words).toEqual(expect.arrayContaining(flags));
+        expect(told.prompt).toContain(`# Phase \`${phase}\``);
+        expect(told.prompt).toContain(
+          'Goal, given when the run was started (not signed by a human):\n> fetch the milk',
+        );
+        const tools = JSON.stringify([told.words, told.mcp, told.OPENCODE_CONFIG_CONTENT]);
+        if (name === 'gemini') expect(told.GEMINI_CLI_TRUST_WORKSPACE).toBe('true');
+        else expect(tools).toMatch(/phasegate\.js.*mcp.*--run.*run-/);
+      }
+    },
+  );
 
   test('that is not installed starts nothing: what is missing and what to do is said in one sentence', async () => {
     const project = withClient('codex');

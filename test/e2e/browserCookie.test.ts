@@ -5,7 +5,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FULL } from '../tier.ts';
 import { openPage } from './browser.ts';
 import { makeProject, phasegate } from './cli.ts';
-import { type Served, serve } from './server.ts';
+import { serveHere } from './serveHere.ts';
+import type { Served } from './server.ts';
 
 const PASSPHRASE = 'open sesame';
 const MINUTES = 120_000;
@@ -27,7 +28,7 @@ let preview: Preview;
 beforeAll(async () => {
   const project = makeProject({ 'agent_workflow.yaml': 'id: errand\nphases:\n  - id: ONLY\n' });
   await phasegate(project, ['humans', 'add', 'maria'], { passphrase: PASSPHRASE });
-  server = await serve(project);
+  server = await serveHere(project);
   preview = await servePreview(server.url);
 }, MINUTES);
 

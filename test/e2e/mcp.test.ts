@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Json, JsonObject } from '@phasegate/core';
 import { describe, expect, test } from 'vitest';
-import { someOf } from '../tier.ts';
+import { FULL, someOf } from '../tier.ts';
 import { makeProject, PROGRAM, phasegate, type TestProject, withShown } from './cli.ts';
 import { callOnce, withServer } from './mcpClient.ts';
 
@@ -120,7 +120,7 @@ describe('phasegate mcp', () => {
     });
   });
 
-  test('takes a human’s answer from the command line', async () => {
+  test.runIf(FULL)('takes a human’s answer from the command line', async () => {
     const project = makeProject({ 'steps.workflow.yaml': WORKFLOW });
     await setUpHuman(project, 'steps');
     const { session_id = '' } = await callOnce(project, 'start_workflow', { workflow_type: 'steps' });
@@ -162,7 +162,7 @@ describe('phasegate mcp', () => {
     });
   });
 
-  test.each(['legacy', 'modern'] as const)(
+  test.each(someOf(['legacy', 'modern'] as const, { quick: 1, full: 2 }))(
     'work for an earlier visit does nothing as the first call of an agent a runner started, %s [adv.O7]',
     async (era) => {
       const project = makeProject({ 'steps.workflow.yaml': WORKFLOW });
@@ -234,7 +234,7 @@ describe('phasegate mcp', () => {
     },
   );
 
-  test('serves one run where one is named, and says at once when there is none', async () => {
+  test.runIf(FULL)('serves one run where one is named, and says at once when there is none', async () => {
     const project = makeProject({ 'steps.workflow.yaml': WORKFLOW });
     const { session_id = '' } = await callOnce(project, 'start_workflow', { workflow_type: 'steps' });
     const words = ['--run', String(session_id)];

@@ -5,6 +5,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openLocalProject } from '../../packages/phasegate/src/localProject.ts';
 import { toSvg } from '../../packages/phasegate/src/surfaces/cli/graph/svg.ts';
+import { someOf } from '../tier.ts';
 import { openBrowser } from './browser.ts';
 
 const EXAMPLES = fileURLToPath(new URL('../../examples', import.meta.url));
@@ -18,13 +19,15 @@ beforeAll(async () => {
 
 afterAll(() => browser?.close());
 
-test.each([
+const PICTURES: readonly (readonly [string, string, number])[] = [
   ['tdd', 'tdd', 5],
   ['w1-editing', 'w1_editing', 8],
   ['test-generation', 'test_generation_v3', 8],
   ['spec-execution', 'spec_execution_v1', 1],
   ['many-agents', 'change', 5],
-])(
+];
+
+test.each(someOf(PICTURES, { quick: 2, full: PICTURES.length }))(
   'in a browser, the picture of %s has every word in its place, light and dark',
   async (folder, id, phases) => {
     const { catalog } = await openLocalProject({ projectDir: join(EXAMPLES, folder), env: process.env });

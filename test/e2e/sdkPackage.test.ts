@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { FULL } from '../tier.ts';
 import { makeProject, PROGRAM, phasegate, type TestProject } from './cli.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -107,7 +108,7 @@ test('the SDK is installed in an empty project with core and nothing else [S2.95
   expect(shipped).toContain('README.md');
 });
 
-test('its types stand on their own and say what is meant', async () => {
+test.runIf(FULL)('its types stand on their own and say what is meant', async () => {
   const index = readFileSync(join(user, 'node_modules/@phasegate/sdk/dist/index.d.ts'), 'utf8');
   const names = [...index.matchAll(/export (?:type )?\{([^}]*)\}/gs)]
     .flatMap(([, list = '']) => list.split(','))
@@ -146,28 +147,31 @@ test('its types stand on their own and say what is meant', async () => {
   expect(checked.stdout).toBe('');
 });
 
-test('a program that has only the package works through a served phase [S2.95 S2.24]', async () => {
-  const project = makeProject({ 'note.workflow.yaml': WORKFLOW });
-  const added = await phasegate(project, ['agents', 'add', 'packed', '--json']);
-  expect(added.code).toBe(0);
-  expect((await phasegate(project, ['start', 'note', '--queue', '--json'])).code).toBe(0);
-  const server = await serve(project);
-  writeFileSync(join(user, 'agent.js'), AGENT);
+test.runIf(FULL)(
+  'a program that has only the package works through a served phase [S2.95 S2.24]',
+  async () => {
+    const project = makeProject({ 'note.workflow.yaml': WORKFLOW });
+    const added = await phasegate(project, ['agents', 'add', 'packed', '--json']);
+    expect(added.code).toBe(0);
+    expect((await phasegate(project, ['start', 'note', '--queue', '--json'])).code).toBe(0);
+    const server = await serve(project);
+    writeFileSync(join(user, 'agent.js'), AGENT);
 
-  const worked = await run(process.execPath, ['agent.js'], {
-    cwd: user,
-    env: { ...project.env, PHASEGATE_URL: server.url, PHASEGATE_KEY: String(added.json.key) },
-  }).finally(server.stop);
+    const worked = await run(process.execPath, ['agent.js'], {
+      cwd: user,
+      env: { ...project.env, PHASEGATE_URL: server.url, PHASEGATE_KEY: String(added.json.key) },
+    }).finally(server.stop);
 
-  expect(JSON.parse(worked.stdout)).toEqual({
-    phase: 'WRITE',
-    refused: 'outside_write_scope',
-    thrown: true,
-    read: 'hello',
-    status: 'completed',
-  });
-  expect(readFileSync(join(project.root, 'notes/a.txt'), 'utf8')).toBe('hello');
-});
+    expect(JSON.parse(worked.stdout)).toEqual({
+      phase: 'WRITE',
+      refused: 'outside_write_scope',
+      thrown: true,
+      read: 'hello',
+      status: 'completed',
+    });
+    expect(readFileSync(join(project.root, 'notes/a.txt'), 'utf8')).toBe('hello');
+  },
+);
 
 function npm(cwd: string, words: readonly string[]): Promise<unknown> {
   // The registry is a port nobody listens on: what needed it would fail.

@@ -107,7 +107,7 @@ onLinux('no descriptor, environment or argument of a process of ours holds a sec
     expect(Object.keys(WORDS)).toEqual(NAMES);
   });
 
-  test.each(someOf(NAMES, { quick: 8, full: NAMES.length }))(
+  test.each(someOf(NAMES, { quick: 4, full: NAMES.length }))(
     'while `%s` runs',
     async (name) => {
       const project = copyOf(original);

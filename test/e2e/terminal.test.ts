@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { FULL } from '../tier.ts';
 import { complete, copyOf, makeProject, phasegate, startRun, TESTED, type TestProject } from './cli.ts';
 import { onTerminal } from './onTerminal.ts';
 
@@ -31,21 +32,26 @@ test.concurrent('on a terminal `decide` asks for the passphrase without echo, sh
   });
 });
 
-test.concurrent('on a terminal keys that come before the question, or an Enter alone, decide nothing', async () => {
-  const { project, run } = waiting();
-  const terminal = onTerminal(project, ['decide', run]);
+test
+  .runIf(FULL)
+  .concurrent(
+    'on a terminal keys that come before the question, or an Enter alone, decide nothing',
+    async () => {
+      const { project, run } = waiting();
+      const terminal = onTerminal(project, ['decide', run]);
 
-  await terminal.sees('Passphrase of maria');
-  terminal.types(`${SECRET}${ENTER}`);
-  // While the passphrase is tried; taken for an answer they would choose `Approve`.
-  terminal.types(`${DOWN}${ENTER}`);
-  await terminal.sees('to navigate');
-  expect(terminal.text()).toContain('decide later');
-  terminal.types(ENTER);
+      await terminal.sees('Passphrase of maria');
+      terminal.types(`${SECRET}${ENTER}`);
+      // While the passphrase is tried; taken for an answer they would choose `Approve`.
+      terminal.types(`${DOWN}${ENTER}`);
+      await terminal.sees('to navigate');
+      expect(terminal.text()).toContain('decide later');
+      terminal.types(ENTER);
 
-  expect(await terminal.ends()).toBe(2);
-  expect((await phasegate(project, ['status', run, '--json'])).json).toMatchObject({ status: 'waiting' });
-});
+      expect(await terminal.ends()).toBe(2);
+      expect((await phasegate(project, ['status', run, '--json'])).json).toMatchObject({ status: 'waiting' });
+    },
+  );
 
 test.concurrent('on a terminal anyone who types a passphrase for a server sees which one it goes to [adv.P6]', async () => {
   const { project } = waiting();
@@ -59,22 +65,24 @@ test.concurrent('on a terminal anyone who types a passphrase for a server sees w
   expect(await terminal.ends()).toBe(1);
 });
 
-test.concurrent('nobody is asked for a passphrase where there is no server, or something else', async () => {
-  const { project } = waiting();
-  const { url } = await listening('text/html');
-  for (const [at, said] of [
-    ['http://127.0.0.1:1', '`http://127.0.0.1:1` does not answer'],
-    [url, `what answers at \`${url}\` is not a Phasegate server`],
-  ] as const) {
-    const terminal = onTerminal(project, ['runs', '--url', at, '--as', 'maria']);
+test
+  .runIf(FULL)
+  .concurrent('nobody is asked for a passphrase where there is no server, or something else', async () => {
+    const { project } = waiting();
+    const { url } = await listening('text/html');
+    for (const [at, said] of [
+      ['http://127.0.0.1:1', '`http://127.0.0.1:1` does not answer'],
+      [url, `what answers at \`${url}\` is not a Phasegate server`],
+    ] as const) {
+      const terminal = onTerminal(project, ['runs', '--url', at, '--as', 'maria']);
 
-    expect(await terminal.ends()).toBe(1);
-    expect(terminal.text()).toContain(said);
-    expect(terminal.text()).not.toContain('Passphrase');
-  }
-});
+      expect(await terminal.ends()).toBe(1);
+      expect(terminal.text()).toContain(said);
+      expect(terminal.text()).not.toContain('Passphrase');
+    }
+  });
 
-test.concurrent('on a terminal an option that needs words asks for them', async () => {
+test.runIf(FULL).concurrent('on a terminal an option that needs words asks for them', async () => {
   const { project, run } = waiting();
   const terminal = onTerminal(project, ['decide', run]);
 
@@ -159,7 +167,7 @@ test.concurrent('in ring served an agent with a terminal of its own still has no
   expect((await phasegate(project, ['status', run, '--json'])).json).toMatchObject({ status: 'waiting' });
 });
 
-test.concurrent('on a terminal a question that is not answered changes nothing', async () => {
+test.runIf(FULL).concurrent('on a terminal a question that is not answered changes nothing', async () => {
   const { project, run } = waiting();
   const terminal = onTerminal(project, ['decide', run]);
 
@@ -199,75 +207,84 @@ test.concurrent('on a terminal `init` sets up the human, asking for the passphra
   expect(listed.json.humans).toMatchObject([{ name: 'maria' }]);
 });
 
-test.concurrent('on a terminal `init` asks again after a mistake, and a name that is typed is the whole name', async () => {
-  const project = makeProject();
-  const terminal = onTerminal(project, ['init']);
+test
+  .runIf(FULL)
+  .concurrent(
+    'on a terminal `init` asks again after a mistake, and a name that is typed is the whole name',
+    async () => {
+      const project = makeProject();
+      const terminal = onTerminal(project, ['init']);
 
-  await terminal.sees('`phasegate init --template minimal`');
-  await terminal.sees('Which command runs the tests of this project?');
-  terminal.types(`no-such-program${ENTER}`);
-  await terminal.sees('of this project? (try 2 of 3)');
-  terminal.types(`node --test${ENTER}`);
-  await terminal.sees('Your name');
-  terminal.types(`no name${ENTER}`);
-  await terminal.sees('Your name (try 2 of 3)');
-  terminal.types(`bob${ENTER}`);
-  await terminal.sees('New passphrase for bob');
-  terminal.types(`short${ENTER}`);
-  await terminal.sees('characters) (try 2 of 3)');
-  terminal.types(`${SECRET}${ENTER}`);
-  await terminal.sees('The same passphrase again (try 2 of 3)');
-  terminal.types(`${SECRET}, or not${ENTER}`);
-  await terminal.sees('characters) (try 3 of 3)');
-  terminal.types(`${SECRET}${ENTER}`);
-  await terminal.sees('The same passphrase again (try 3 of 3)');
-  terminal.types(`${SECRET}${ENTER}`);
+      await terminal.sees('`phasegate init --template minimal`');
+      await terminal.sees('Which command runs the tests of this project?');
+      terminal.types(`no-such-program${ENTER}`);
+      await terminal.sees('of this project? (try 2 of 3)');
+      terminal.types(`node --test${ENTER}`);
+      await terminal.sees('Your name');
+      terminal.types(`no name${ENTER}`);
+      await terminal.sees('Your name (try 2 of 3)');
+      terminal.types(`bob${ENTER}`);
+      await terminal.sees('New passphrase for bob');
+      terminal.types(`short${ENTER}`);
+      await terminal.sees('characters) (try 2 of 3)');
+      terminal.types(`${SECRET}${ENTER}`);
+      await terminal.sees('The same passphrase again (try 2 of 3)');
+      terminal.types(`${SECRET}, or not${ENTER}`);
+      await terminal.sees('characters) (try 3 of 3)');
+      terminal.types(`${SECRET}${ENTER}`);
+      await terminal.sees('The same passphrase again (try 3 of 3)');
+      terminal.types(`${SECRET}${ENTER}`);
 
-  expect(await terminal.ends(), terminal.text()).toBe(0);
-  for (const mistake of [
-    'there is no program `no-such-program`',
-    '`no name` is not a name',
-    'too short',
-    'not the same',
-  ]) {
-    expect(terminal.text()).toContain(mistake);
-  }
-  const listed = await phasegate(project, ['humans', 'list', '--json']);
-  expect(listed.json.humans).toMatchObject([{ name: 'bob' }]);
-});
+      expect(await terminal.ends(), terminal.text()).toBe(0);
+      for (const mistake of [
+        'there is no program `no-such-program`',
+        '`no name` is not a name',
+        'too short',
+        'not the same',
+      ]) {
+        expect(terminal.text()).toContain(mistake);
+      }
+      const listed = await phasegate(project, ['humans', 'list', '--json']);
+      expect(listed.json.humans).toMatchObject([{ name: 'bob' }]);
+    },
+  );
 
-test.concurrent('on a terminal `init` asks which of several commands runs the tests', async () => {
-  const project = makeProject({ ...TESTED, Makefile: 'test:\n\ttrue\n' });
-  const terminal = onTerminal(project, ['init', '--name', 'maria']);
+test
+  .runIf(FULL)
+  .concurrent('on a terminal `init` asks which of several commands runs the tests', async () => {
+    const project = makeProject({ ...TESTED, Makefile: 'test:\n\ttrue\n' });
+    const terminal = onTerminal(project, ['init', '--name', 'maria']);
 
-  await terminal.sees('make test (Makefile)');
-  terminal.types(`${DOWN}${ENTER}`);
-  await terminal.sees('New passphrase for maria');
-  terminal.types(`${SECRET}${ENTER}`);
-  await terminal.sees('The same passphrase again');
-  terminal.types(`${SECRET}${ENTER}`);
+    await terminal.sees('make test (Makefile)');
+    terminal.types(`${DOWN}${ENTER}`);
+    await terminal.sees('New passphrase for maria');
+    terminal.types(`${SECRET}${ENTER}`);
+    await terminal.sees('The same passphrase again');
+    terminal.types(`${SECRET}${ENTER}`);
 
-  expect(await terminal.ends()).toBe(0);
-  expect(terminal.text()).toContain('make test (as Makefile says), run by the engine');
-});
+    expect(await terminal.ends()).toBe(0);
+    expect(terminal.text()).toContain('make test (as Makefile says), run by the engine');
+  });
 
-test.concurrent('on a terminal a passphrase that is mistyped three times leaves nothing behind', async () => {
-  const project = makeProject(TESTED);
-  const terminal = onTerminal(project, ['init', '--name', 'maria']);
+test
+  .runIf(FULL)
+  .concurrent('on a terminal a passphrase that is mistyped three times leaves nothing behind', async () => {
+    const project = makeProject(TESTED);
+    const terminal = onTerminal(project, ['init', '--name', 'maria']);
 
-  await terminal.sees('New passphrase for maria');
-  terminal.types(`one${ENTER}`);
-  await terminal.sees('(try 2 of 3)');
-  terminal.types(`two${ENTER}`);
-  await terminal.sees('(try 3 of 3)');
-  terminal.types(`three${ENTER}`);
+    await terminal.sees('New passphrase for maria');
+    terminal.types(`one${ENTER}`);
+    await terminal.sees('(try 2 of 3)');
+    terminal.types(`two${ENTER}`);
+    await terminal.sees('(try 3 of 3)');
+    terminal.types(`three${ENTER}`);
 
-  expect(await terminal.ends()).toBe(2);
-  expect(terminal.text()).toContain('and that was the third try: nothing was changed');
-  expect(terminal.text()).toContain('run the command again');
-  expect(readdirSync(project.root)).toEqual(['package.json']);
-  expect(existsSync(project.stateDir)).toBe(false);
-});
+    expect(await terminal.ends()).toBe(2);
+    expect(terminal.text()).toContain('and that was the third try: nothing was changed');
+    expect(terminal.text()).toContain('run the command again');
+    expect(readdirSync(project.root)).toEqual(['package.json']);
+    expect(existsSync(project.stateDir)).toBe(false);
+  });
 
 test.concurrent('on a terminal `trust` shows what changed and asks', async () => {
   const { project } = waiting();

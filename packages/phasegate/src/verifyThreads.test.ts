@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import { fold } from '@phasegate/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { cases, someOf } from '../../../test/tier.ts';
+import { cases, FULL, someOf } from '../../../test/tier.ts';
 import { openLocalProject } from './localProject.ts';
 import { openKeys } from './runtime/keys.ts';
 import { decisionIsSigned } from './runtime/openProject.ts';
@@ -45,7 +45,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('all threads see one moment, while another writes', { timeout: 60_000 }, async () => {
+test.runIf(FULL)('all threads see one moment, while another writes', { timeout: 60_000 }, async () => {
   const from = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
   const writer = new Worker(
     `const { parentPort, workerData: { stateDir, runs } } = require('node:worker_threads');

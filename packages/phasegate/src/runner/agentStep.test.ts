@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command, PhaseDraft } from '@phasegate/core';
 import { describe, expect, test } from 'vitest';
+import { someOf } from '../../../../test/tier.ts';
 import { commanded, driveBed, isAlive, play, playing } from './fixtures/driveBed.ts';
 import type { TerminalLaunch } from './parts.ts';
 
@@ -22,7 +23,7 @@ describe('an agent that forgets', () => {
     ['crashes', playing('exit', '7'), 'ended with exit code 7'],
   ];
 
-  test.each(forgetful)(
+  test.each(someOf(forgetful, { quick: 3, full: forgetful.length }))(
     '%s: is started again with the card, then a human; it never advances [S3.2 S3.8 S3.34 S3.41 fail.11]',
     async (_, agentCommand, reason) => {
       const bed = await driveBed(PHASES);

@@ -1,6 +1,7 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { someOf } from '../../../../test/tier.ts';
 import type { Fence } from '../runtime/ports.ts';
 import { commanded, driveBed, isAlive, play } from './fixtures/driveBed.ts';
 
@@ -150,7 +151,7 @@ describe('a command that gives no result', () => {
     ],
   ];
 
-  test.each(failing)(
+  test.each(someOf(failing, { quick: 4, full: failing.length }))(
     '%s: one more try, then a human [S3.26 S3.35 S3.41 S3.42 fail.15]',
     async (_, command, reason) => {
       const bed = await driveBed([

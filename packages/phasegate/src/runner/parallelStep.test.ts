@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { cases } from '../../../../test/tier.ts';
 import { commanded, driveBed, play, playing } from './fixtures/driveBed.ts';
 
-const MANY = cases({ quick: 60, full: 200 });
+const MANY = cases({ quick: 20, full: 200 });
 
 const areas = (count: number) => Array.from({ length: count }, (_, index) => `area-${index + 1}`);
 const writing = (command: string, more: Partial<PhaseDraft> = {}): readonly PhaseDraft[] => [

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import type { SandboxState } from '@phasegate/core/ports';
 
 /** Where bubblewrap is looked for. Never by the search path, in which anybody may have put another. */
@@ -41,6 +41,32 @@ export async function findBubblewrap(
     const reason = 'bubblewrap is not installed';
     return { state: { works: false, reason, nextStep: INSTALL }, program };
   }
+  const bytes = bytesOf(program);
+  if (bytes === null) return tryOut(program);
+  const known = WORKING.get(bytes);
+  if (known !== undefined) return known;
+  const found = await tryOut(program);
+  if (found.state.works) WORKING.set(bytes, found);
+  return found;
+}
+
+/**
+ * What was tried out and worked. It is not tried again by a process that opens many projects: what no longer works
+ * fails where it is used, which is refused. What did not work is tried each time, as somebody may allow it meanwhile.
+ */
+const WORKING = new Map<string, Found>();
+
+/** Which bytes a program is, by what the system says of its file; null where it says nothing. */
+function bytesOf(program: string): string | null {
+  try {
+    const { dev, ino, size, mtimeNs, ctimeNs } = statSync(program, { bigint: true });
+    return JSON.stringify([program, ...[dev, ino, size, mtimeNs, ctimeNs].map(String)]);
+  } catch {
+    return null;
+  }
+}
+
+async function tryOut(program: string): Promise<Found> {
   const help = await outputOf(program, ['--help']);
   if (!help.said.includes('--bind-fd') || !help.said.includes('--disable-userns')) {
     const reason = 'this bubblewrap is too old: it cannot mount by descriptor, or not forbid namespaces';

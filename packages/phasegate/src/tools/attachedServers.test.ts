@@ -6,6 +6,7 @@ import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import type { JsonObject } from '@phasegate/core';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
+import { someOf } from '../../../../test/tier.ts';
 import { type AttachedServersParts, attachServers } from './attachedServers.ts';
 import { use, type Workspace, workspaceWith } from './fixtures/workspace.ts';
 
@@ -41,7 +42,7 @@ describe('a server that is started', () => {
     });
   });
 
-  test.each(['change-words', 'change-schema', 'change-hints', 'vanish'])(
+  test.each(someOf(['change-words', 'change-schema', 'change-hints', 'vanish'], { quick: 1, full: 4 }))(
     'is not called when its tool turns into another (%s) [adv.D7]',
     async (change) => {
       const { workspace, call } = attach();

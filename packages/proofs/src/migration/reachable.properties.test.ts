@@ -47,7 +47,7 @@ test('what is migrated is a state the new workflow can be in, however the two di
       expect(statesOf(other, run)).toContain(stateOf(other, decision.run, events));
       expect(fold(workflow, [...events, ...decision.events])).toEqual(decision.run);
     }),
-    { numRuns: cases({ quick: 80, full: 1000 }) },
+    { numRuns: cases({ quick: 300, full: 1000 }) },
   );
   expect(migrated).toBeGreaterThan(10);
   expect(refused).toBeGreaterThan(10);

@@ -13,7 +13,7 @@ const line = (...ids: readonly string[]) => workflowOf(ids.map((id) => ({ id, ..
 const ONE = line('A');
 
 /** Shares are held to what so many runs may differ by. */
-const RUNS = cases({ quick: 1000, full: 4000 });
+const RUNS = cases({ quick: 500, full: 4000 });
 
 describe('what is known beforehand comes out', () => {
   test('a line in which everything passes takes the sum of its phases, in one attempt each', () => {

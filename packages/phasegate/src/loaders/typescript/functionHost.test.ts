@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '@phasegate/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { FULL } from '../../../../../test/tier.ts';
 import type { Functions } from '../../runtime/ports.ts';
 import { closureOf } from './closureOf.ts';
 import { OPEN_GATE } from './fixtures/openGate.ts';
@@ -265,7 +266,7 @@ test('many calls at once share one process and each get their own answer', async
   );
 });
 
-test('an open process does not keep the command line alive', async () => {
+test.runIf(FULL)('an open process does not keep the command line alive', async () => {
   await write('() => true');
   const { code } = await closureOf(root, 'x.workflow.ts');
   const host = fileURLToPath(new URL('./functionHost.ts', import.meta.url));

@@ -101,7 +101,7 @@ describe('a migration that does not come to its end changes nothing:', () => {
     expect(statements).toBeGreaterThan(20);
 
     const all = Array.from({ length: statements }, (_, index) => index + 1);
-    for (const at of someOf(all, { quick: 6, full: 1000 })) {
+    for (const at of someOf(all, { quick: 3, full: 1000 })) {
       putBack(older);
       await runScript('cutMigration.ts', [state.folder, String(at)]);
       const [{ user_version: format } = {}] = state.read('PRAGMA user_version');
