@@ -129,7 +129,7 @@ export type {
   StartingWith,
 } from './ports/loaders.ts';
 export type { MigrationCard, Migrations } from './ports/migrations.ts';
-export type { Assertion, NewPasskey, Passkeys } from './ports/passkeys.ts';
+export type { AssertedAct, Assertion, NewPasskey, Passkeys } from './ports/passkeys.ts';
 export type { Beside, RunListQuery, RunStore, StoredRun } from './ports/runs.ts';
 export type {
   Enclose,

@@ -26,12 +26,15 @@ export async function openPasskeyPlace(
 ): Promise<{ readonly place: PasskeyPlace; readonly listener: HttpServer | null }> {
   const { origin, named, host, port, tls } = bound;
   const name = new URL(origin).hostname.replace(/^\[(.*)\]$/, '$1');
-  if (isIP(name) === 0 && (named || name !== 'localhost')) return { place: { origin }, listener: null };
+  const local = { origin: `${tls ? 'https' : 'http'}://localhost:${port}` };
+  // A name of the operator's; also `localhost` with another port, which a tunnel or a proxy of theirs has.
+  if (isIP(name) === 0 && origin !== local.origin && (named || name !== 'localhost')) {
+    return { place: { origin }, listener: null };
+  }
   const other = OTHER_LOOPBACK[host];
-  if (named || other === undefined) {
+  if (other === undefined || (named && origin !== local.origin)) {
     return none('its address has no name; give it one with `--public-url`');
   }
-  const local = { origin: `${tls ? 'https' : 'http'}://localhost:${port}` };
   try {
     return { place: local, listener: await bound.also(other) };
   } catch (error) {

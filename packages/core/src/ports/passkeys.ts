@@ -14,7 +14,14 @@ export interface Passkeys {
    * The human whose passkey asserted this very text, for this one act. Throws `credential_invalid`, and records it,
    * where it did not.
    */
-  prove(human: string, text: string, assertion: Assertion): Promise<UnlockedHuman>;
+  prove(human: string, act: AssertedAct, assertion: Assertion): Promise<UnlockedHuman>;
+}
+
+/** What a passkey is to have signed, and where. */
+export interface AssertedAct {
+  readonly text: string;
+  /** Of the pages there are now: a passkey for pages that were elsewhere proves nothing, as somebody else may be there. */
+  readonly origin: string;
 }
 
 /** A passkey that is to be registered. */

@@ -337,7 +337,7 @@ function latePasskeys(store: ProjectParts['store'], now: () => string): Passkeys
     add: async (added, by) => (await passkeys()).add(added, by),
     remove: async (id, by) => (await passkeys()).remove(id, by),
     challenge: async (text, nonce) => (await passkeys()).challenge(text, nonce),
-    prove: async (human, text, assertion) => (await passkeys()).prove(human, text, assertion),
+    prove: async (human, act, assertion) => (await passkeys()).prove(human, act, assertion),
   };
 }
 

@@ -115,18 +115,20 @@ describe('an assertion proves nothing', () => {
     const { prove } = bed.project.passkeys;
     const refused = { code: 'credential_invalid' };
 
-    await expect(prove('ada', 'text', eve.assert('text', 'n'))).rejects.toMatchObject(refused);
+    await expect(prove('ada', act('text'), eve.assert('text', 'n'))).rejects.toMatchObject(refused);
     const stranger = { ...softAuthenticator(ORIGIN).assert('text', 'n'), id: ada.id };
-    await expect(prove('ada', 'text', stranger)).rejects.toMatchObject(refused);
-    await expect(prove('ada', 'another', ada.assert('text', 'n'))).rejects.toMatchObject(refused);
-    await expect(prove('ada', 'text', { ...ada.assert('text', 'n'), nonce: 'm' })).rejects.toMatchObject(
+    await expect(prove('ada', act('text'), stranger)).rejects.toMatchObject(refused);
+    await expect(prove('ada', act('another'), ada.assert('text', 'n'))).rejects.toMatchObject(refused);
+    await expect(prove('ada', act('text'), { ...ada.assert('text', 'n'), nonce: 'm' })).rejects.toMatchObject(
       refused,
     );
-    await expect(prove('nobody', 'text', ada.assert('text', 'n'))).rejects.toMatchObject(refused);
+    const moved = { text: 'text', origin: 'http://localhost:4115' };
+    await expect(prove('ada', moved, ada.assert('text', 'n'))).rejects.toMatchObject(refused);
+    await expect(prove('nobody', act('text'), ada.assert('text', 'n'))).rejects.toMatchObject(refused);
     for (const part of ['authenticatorData', 'clientDataJson', 'signature'] as const) {
       for (const broken of ['AA', 'A'.repeat(10_000), '!!']) {
         await expect(
-          prove('ada', 'text', { ...ada.assert('text', 'n'), [part]: broken }),
+          prove('ada', act('text'), { ...ada.assert('text', 'n'), [part]: broken }),
         ).rejects.toMatchObject(refused);
       }
     }
@@ -136,7 +138,7 @@ describe('an assertion proves nothing', () => {
     const bed = await opened({ sqlite: true });
     const key = await bed.register('ada');
     const prove = (counter: number) =>
-      bed.project.passkeys.prove('ada', 'text', key.assert('text', 'n', { counter }));
+      bed.project.passkeys.prove('ada', act('text'), key.assert('text', 'n', { counter }));
 
     await prove(0);
     await prove(0);
@@ -151,7 +153,7 @@ describe('an assertion proves nothing', () => {
   test('beyond the one text it was made for', async () => {
     const bed = await opened();
     const key = await bed.register('ada');
-    const proven = await bed.project.passkeys.prove('ada', 'text', key.assert('text', 'n'));
+    const proven = await bed.project.passkeys.prove('ada', act('text'), key.assert('text', 'n'));
 
     expect(proven.sign('text')).toMatch(/^passkey\./);
     expect(() => proven.sign('another')).toThrow(/passphrase/);
@@ -223,6 +225,7 @@ describe('a passkey is its registration, signed by its human', () => {
     const refused = { code: 'usage' };
     await expect(bed.add(softAuthenticator(ORIGIN), 'ada', 'key 1')).rejects.toMatchObject(refused);
     await expect(bed.add(softAuthenticator(ORIGIN), 'ada', '  ')).rejects.toMatchObject(refused);
+    await expect(bed.add(softAuthenticator(ORIGIN), 'ada', 'a\u202eb')).rejects.toMatchObject(refused);
     await expect(
       bed.add({ ...softAuthenticator(ORIGIN), publicKey: 'AAAA' }, 'ada', 'x'),
     ).rejects.toMatchObject(refused);
@@ -255,11 +258,15 @@ test('an override is proven by a passkey, and signed', async () => {
   const { run } = await bed.atGate();
   const order = { reason: 'the approvers left' };
   const text = await bed.project.toSign.override(run, order, { kind: 'human', name: 'ada' });
-  const proven = await bed.project.passkeys.prove('ada', text, key.assert(text, 'n'));
+  const proven = await bed.project.passkeys.prove('ada', act(text), key.assert(text, 'n'));
 
   expect(await bed.project.override(run, order, proven)).toMatchObject({ verdict: { allowed: true } });
   expect(await bed.project.verifyAudit()).toMatchObject({ ok: true, findings: [], overridden: 1 });
 });
+
+function act(text: string) {
+  return { text, origin: ORIGIN };
+}
 
 interface AtGate extends GateCard {
   readonly run: string;
@@ -320,7 +327,7 @@ async function opened({ quorum = 1, ...options }: { readonly sqlite?: true; read
     ) {
       const gate = given ?? (await atGate());
       const text = await project.toSign.decide(gate.run, { ...gate, option: 'Ship' }, name);
-      const human = await project.passkeys.prove(name, text, key.assert(text, 'nonce', told));
+      const human = await project.passkeys.prove(name, act(text), key.assert(text, 'nonce', told));
       return { run: gate.run, ...(await decide(gate, human)) };
     },
     async events(event: string) {

@@ -85,7 +85,7 @@ export function createPasskeys(store: AuditStore & HumanStore, now: () => string
 
     challenge: async (text, nonce) => challengeFor(text, nonce),
 
-    async prove(name, text, assertion) {
+    async prove(name, { text, origin }, assertion) {
       await untilKept(async () => {
         const humans = await store.humans();
         const human = humans.find((record) => record.name === name);
@@ -93,7 +93,10 @@ export function createPasskeys(store: AuditStore & HumanStore, now: () => string
         if (human === undefined || passkey === undefined) {
           throw await refuse(name, 'it is not one of this human');
         }
-        const fault = assertionFault(passkey, text, assertion);
+        const fault =
+          passkey.origin === origin
+            ? assertionFault(passkey, text, assertion)
+            : `it is for pages of \`${passkey.origin}\``;
         if (fault !== null) throw await refuse(name, fault);
         const [before, counter] = [passkey.counter ?? 0, counterOf(assertion)];
         if (before === 0 && counter === 0) return true;
@@ -140,6 +143,7 @@ function problemOf(added: NewPasskey, human: HumanRecord, humans: readonly Human
   if (label.trim() === '' || [...label].length > LONGEST_LABEL) {
     return `a passkey has a name of 1 to ${LONGEST_LABEL} characters`;
   }
+  if (/\p{C}/u.test(label)) return 'the name of a passkey holds characters that cannot be seen';
   if (!/^[\w-]+$/.test(id) || id.length > LONGEST_ID || passkeyKey(publicKey) === null) {
     return 'this passkey cannot be used: its key is of a kind that is not known here';
   }

@@ -16,7 +16,7 @@ export type ActRoute = Pick<Endpoint, 'method' | 'asks'>;
 /** What an act is proven by. */
 export interface ActParts {
   readonly signIn: Pick<SignIn, 'forAct'>;
-  readonly parts: Pick<RouteParts, 'project' | 'challenges' | 'textOf'>;
+  readonly parts: Pick<RouteParts, 'project' | 'settings' | 'challenges' | 'textOf'>;
 }
 
 /**

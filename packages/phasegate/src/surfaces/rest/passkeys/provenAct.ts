@@ -46,10 +46,10 @@ export async function provenBy(
     session,
     challenges,
     project,
-  }: {
+    settings,
+  }: Pick<RestParts, 'project' | 'settings'> & {
     readonly session: HumanSession;
     readonly challenges: Challenges;
-    readonly project: RestParts['project'];
   },
 ): Promise<UnlockedHuman> {
   // Spent before anything is awaited: two requests with one assertion must not both be let in.
@@ -59,5 +59,7 @@ export async function provenBy(
       hint: 'ask for a new one and use the passkey again',
     });
   }
-  return project.passkeys.prove(session.name, await text(), assertion);
+  // Where there are no passkeys, none was challenged; an empty origin is nobody's.
+  const origin = settings.passkeys?.origin ?? '';
+  return project.passkeys.prove(session.name, { text: await text(), origin }, assertion);
 }
