@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useId, useState } from 'react';
 import { act } from '../api/ask.ts';
+import { assertAct, useOwnPasskeys } from '../api/passkeys.ts';
 import { sessionQuery } from '../api/queries.ts';
 import { ProblemNote } from '../parts/Told.tsx';
 import type { Act } from './act.ts';
@@ -14,6 +15,7 @@ export function ActForm({
   actOf,
   name,
   danger = false,
+  passphraseFor,
   done,
   children,
 }: {
@@ -21,12 +23,17 @@ export function ActForm({
   readonly actOf: () => Act | null;
   readonly name: string;
   readonly danger?: boolean;
+  /** Why this act needs the passphrase, also of one who has a passkey; left out where a passkey proves it. */
+  readonly passphraseFor?: string;
   readonly done?: (answer: unknown) => void;
   readonly children?: ReactNode;
 }) {
   const id = useId();
   const client = useQueryClient();
   const session = useQuery(sessionQuery).data;
+  const passkeys = useOwnPasskeys();
+  const [typing, setTyping] = useState(false);
+  const byPasskey = passkeys.here && !typing && passphraseFor === undefined;
   const [passphrase, setPassphrase] = useState('');
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<unknown>(null);
@@ -38,7 +45,8 @@ export function ActForm({
     setBusy(true);
     setProblem(null);
     try {
-      const answer = await act(what.path, { ...what.body, passphrase }, what.method);
+      const proof = byPasskey ? { passkey: await assertAct(what) } : { passphrase };
+      const answer = await act(what.path, { ...what.body, ...proof }, what.method);
       setPassphrase('');
       done?.(answer);
       await client.invalidateQueries();
@@ -59,27 +67,45 @@ export function ActForm({
   return (
     <form className="stack tight" onSubmit={submit}>
       {children}
+      {passphraseFor !== undefined && passkeys.here && <p className="small soft">{passphraseFor}</p>}
       <div className="field-row">
-        <label htmlFor={`${id}-passphrase`}>
-          {`Passphrase of ${session?.name ?? '…'}`}
-          <input
-            id={`${id}-passphrase`}
-            type="password"
-            autoComplete="current-password"
-            maxLength={1024}
-            required
-            value={passphrase}
-            onChange={(event) => setPassphrase(event.target.value)}
-          />
-        </label>
+        {!byPasskey && (
+          <label htmlFor={`${id}-passphrase`}>
+            {`Passphrase of ${session?.name ?? '…'}`}
+            <input
+              id={`${id}-passphrase`}
+              type="password"
+              autoComplete="current-password"
+              maxLength={1024}
+              required
+              value={passphrase}
+              onChange={(event) => setPassphrase(event.target.value)}
+            />
+          </label>
+        )}
         <button
           type="submit"
           className={danger ? 'danger' : 'main-act'}
-          disabled={!ready || busy || passphrase === ''}
+          disabled={!ready || busy || (!byPasskey && passphrase === '')}
         >
           {busy ? 'Working …' : name}
         </button>
+        {passkeys.here && passphraseFor === undefined && (
+          <button type="button" className="chip" onClick={() => setTyping(!typing)}>
+            {typing ? 'Use a passkey' : 'Use the passphrase'}
+          </button>
+        )}
       </div>
+      {byPasskey && <p className="small soft">Your passkey signs this act and nothing else.</p>}
+      {passkeys.elsewhere !== null && (
+        <p className="small soft">
+          Your passkeys work at{' '}
+          <a href={`${passkeys.elsewhere}/sign-in`} rel="noreferrer">
+            {passkeys.elsewhere}
+          </a>
+          ; here it is the passphrase.
+        </p>
+      )}
       {problem !== null && <ProblemNote error={problem} ofAct />}
     </form>
   );

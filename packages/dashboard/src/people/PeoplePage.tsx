@@ -8,6 +8,7 @@ import { Age } from '../parts/Age.tsx';
 import { Words } from '../parts/Said.tsx';
 import { Tag } from '../parts/Status.tsx';
 import { ProblemNote, Waiting } from '../parts/Told.tsx';
+import { Passkeys } from './Passkeys.tsx';
 
 interface ListedHuman {
   readonly name: string;
@@ -78,6 +79,7 @@ export function PeoplePage() {
           <code>phasegate humans add NAME --role viewer|approver|admin</code>
         </p>
       </section>
+      <Passkeys />
       <Sessions me={me?.name} />
     </>
   );
@@ -140,7 +142,7 @@ function Sessions({ me }: { readonly me: string | undefined }) {
           done={() => setChosen(null)}
           actOf={() => ({ path: `/sessions/${chosen.id}`, method: 'DELETE', body: {} })}
         >
-          <p className="small">It is somebody else’s, so this needs your passphrase.</p>
+          <p className="small">It is somebody else’s, so this needs a proof of you.</p>
         </ActForm>
       )}
     </section>

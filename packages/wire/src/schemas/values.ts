@@ -34,7 +34,8 @@ export const workedAt = z
 
 /** What a human acts by where the session alone does not do. */
 export const actPassphrase = textUpTo(1024).optional().openapi({
-  description: 'of the human, for this one act; needed where the session is a cookie or came from a link',
+  description:
+    'of the human, for this one act; this or `passkey` is needed where the session is a cookie or came from a link',
 });
 
 const base64url = (limit: number) =>

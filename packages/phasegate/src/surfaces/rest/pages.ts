@@ -54,7 +54,7 @@ export function homePage(session: HumanSession, runs: readonly RunSummary[]): Pa
     title: 'Runs',
     main: `<h1>Phasegate</h1>
 <p>Signed in as <strong>${escaped(session.name)}</strong>. <a href="/docs" rel="noreferrer">API</a></p>
-<p>This page has an address of its own, which nobody else should be given. Whatever changes something asks for the passphrase.</p>
+<p>This page has an address of its own, which nobody else should be given. Whatever changes something asks for the passphrase or a passkey.</p>
 <form method="post" action="sign-out"><button type="submit">Sign out</button></form>
 <h2>Runs</h2>
 ${rows.length === 0 ? '<p>Nothing runs.</p>' : table}`,

@@ -13,7 +13,9 @@ const session = z
       .enum(['viewer', 'approver', 'admin'])
       .optional()
       .openapi({ description: 'of the human; left out for nobody in particular' }),
-    asks_passphrase: z.boolean().openapi({ description: 'whether each act needs `passphrase` in its body' }),
+    asks_passphrase: z
+      .boolean()
+      .openapi({ description: 'whether each act needs `passphrase` or `passkey` in its body' }),
     expires_at: time,
     session: z.string().optional().openapi({ description: 'the secret, where `bearer` was asked for' }),
     path: z
@@ -74,7 +76,7 @@ export function describeBesides(app: OpenAPIHono<RestEnv>): void {
     tags: ['session'],
     summary: 'Sign in',
     description:
-      'With the passphrase of a human, or with the code of the link that the server printed. With `bearer` and the passphrase the session may act. Without `bearer` the answer sets a cookie that holds below `path` and nowhere else, and such a session, or one from a link, looks only: each act needs `passphrase` in its body.\n\nMay be called by anyone.',
+      'With the passphrase of a human, or with the code of the link that the server printed. With `bearer` and the passphrase the session may act. Without `bearer` the answer sets a cookie that holds below `path` and nowhere else, and such a session, or one from a link, looks only: each act needs `passphrase` or `passkey` in its body.\n\nMay be called by anyone.',
     security: [],
     request: { body: { required: true, content: json(sessionRequest) } },
     responses: { 201: { description: 'signed in', content: json(session) }, ...failures },
