@@ -64,9 +64,10 @@ test('nothing of the environment leads it elsewhere: a .curlrc, proxies, PATH, f
     return join(base, name);
   };
   write('.curlrc', `proxy = ${proxy}\nurl = ${proxy}\noutput = /dev/null\n`);
-  for (const name of ['curl', 'env', 'sh', 'cat', 'printf', 'node', 'phasegate'])
+  for (const name of ['curl', 'perl', 'env', 'sh', 'cat', 'printf', 'node', 'phasegate'])
     write(name, '#!/bin/sh\necho "{}"\n');
   const rc = write('rc', 'echo "{}"; exit 0\n');
+  write('Evil.pm', 'print "{}"; exit 0;\n');
 
   const answer = await ask(event('Write', { file_path: join(project.root, 'a.js'), content: '' }), {
     HOME: base,
@@ -81,6 +82,9 @@ test('nothing of the environment leads it elsewhere: a .curlrc, proxies, PATH, f
     ALL_PROXY: proxy,
     all_proxy: proxy,
     NODE_OPTIONS: `--require ${rc}`,
+    PERL5LIB: base,
+    PERL5OPT: '-MEvil',
+    PERL5DB: 'BEGIN { print "{}"; exit 0 }',
     PHASEGATE_URL: proxy,
     'BASH_FUNC_printf%%': '() { echo "{}"; }',
     BYPASS: '1',
@@ -166,6 +170,10 @@ test('a folder of the socket that is a link is not used, and the way on is named
   expect(stderr).toContain('phasegate doctor');
 });
 
+/** What of the two asks. */
+const ASKED_BY = { perl: { perl: '/usr/bin/perl' }, curl: { perl: null } } as const;
+const BY = Object.keys(ASKED_BY) as (keyof typeof ASKED_BY)[];
+
 const ANSWERS: readonly (readonly [string, RequestListener])[] = [
   ['500', (_, response) => response.writeHead(500).end('{}')],
   ['204', (_, response) => response.writeHead(204).end()],
@@ -175,16 +183,18 @@ const ANSWERS: readonly (readonly [string, RequestListener])[] = [
   ['half of an object', (_, response) => response.end('{"decision":')],
   ['a list', (_, response) => response.end('[{}]')],
   ['a cut connection', (request) => request.socket.destroy()],
+  ['garbage', (request) => request.socket.end('{}\n200')],
+  ['a status alone', (request) => request.socket.end('HTTP/1.1 200 OK\r\n\r\n')],
   [
     'less than it said',
     (_, response) => response.writeHead(200, { 'content-length': 10 }).end('{}', () => response.destroy()),
   ],
 ];
 
-test.each(ANSWERS)(
-  'whatever else comes back ends with 2 and a reason: %s [adv.E4]',
-  async (_name, listener) => {
-    const { file } = await scripted({ listener });
+test.each(ANSWERS.flatMap(([name, listener]) => BY.map((by) => [name, by, listener] as const)))(
+  'whatever else comes back ends with 2 and a reason: %s, asked by %s [adv.E4]',
+  async (_name, by, listener) => {
+    const { file } = await scripted({ listener, ...ASKED_BY[by] });
 
     const { code, stdout, stderr } = await ask('{}', {}, file);
 
@@ -195,10 +205,12 @@ test.each(ANSWERS)(
 
 test.each([
   ['no server, and none that can be started', { listener: null }, 'phasegate up'],
-  ['no curl', { listener: null, curl: '/nowhere/curl' }, 'phasegate up'],
-  ['a curl that is gone', { curl: '/nowhere/curl' }, '/nowhere/curl'],
+  ['no curl', { listener: null, perl: null, curl: '/nowhere/curl' }, 'phasegate up'],
+  ['a curl that is gone', { perl: null, curl: '/nowhere/curl' }, '/nowhere/curl'],
   ['an env that is gone', { env: '/nowhere/env' }, '/nowhere/env'],
-  ['no curl at the time of init, and a Phasegate that fails', { curl: null }, 'judged'],
+  ['a perl that is gone', { perl: '/nowhere/perl' }, '/nowhere/perl'],
+  ['nobody at the socket any more', { listener: 'gone', starts: true }, 'repeat the call'],
+  ['no curl at the time of init, and a Phasegate that fails', { perl: null, curl: null }, 'judged'],
 ] as const)('%s: 2 and a reason [adv.E4 adv.E8]', async (_name, given, words) => {
   const { file } = await scripted(given);
 
@@ -215,7 +227,10 @@ test.each([
   'Copilot, which shows its model no more than the number of a program, is refused in words: by the hook of %s',
   async (client, env) => {
     const said = 'a "quoted" \\\\ path, `phasegate up`\nand — more';
-    const listener: RequestListener = (_, response) => response.writeHead(500).end(said);
+    const listener: RequestListener = (_, response) => {
+      response.statusCode = 500;
+      response.end(said);
+    };
     const { file } = await scripted({ client, listener });
 
     const { code, stdout, stderr } = await ask('{}', env, file);
@@ -237,14 +252,23 @@ test.each([
   },
 );
 
-test('without curl Phasegate itself answers, and the object is printed as it came', async () => {
+test('without them Phasegate itself answers, and what was told and answered is passed on as it is', async () => {
   const answer = '{"a":"line\\nbreak \\\\ %s"}';
-  const { file, folder } = await scripted({ curl: null });
+  const { file, folder } = await scripted({ perl: null, curl: null });
   writeFileSync(join(folder, 'phasegate'), `#!/bin/sh\ncat <<'E'\n${answer}\nE\n`, { mode: 0o755 });
 
   expect(await ask('{}', {}, file)).toEqual({ code: 0, stdout: `${answer}\n`, stderr: '' });
-  const direct = await scripted({ listener: (_, response) => response.end(answer) });
-  expect(await ask('{}', {}, direct.file)).toEqual({ code: 0, stdout: `${answer}\n`, stderr: '' });
+  for (const by of BY) {
+    const told: Buffer[] = [];
+    const listener: RequestListener = async (request, response) => {
+      for await (const piece of request) told.push(piece as Buffer);
+      response.end(answer);
+    };
+    const direct = await scripted({ listener, ...ASKED_BY[by] });
+    const long = `{"text":"${'ü'.repeat(1_000_000)}"}`;
+    expect(await ask(long, {}, direct.file)).toEqual({ code: 0, stdout: `${answer}\n`, stderr: '' });
+    expect(String(Buffer.concat(told)) === long, by).toBe(true);
+  }
   expect(readdirSync(folder)).toContain('phasegate');
 });
 
@@ -264,12 +288,15 @@ function event(tool: string, input: object): string {
 async function scripted({
   client = 'claude',
   listener = (_, response) => response.end('{}'),
+  perl = '/usr/bin/perl',
   curl = '/usr/bin/curl',
   env = '/usr/bin/env',
   starts = false,
 }: {
   readonly client?: string;
-  readonly listener?: RequestListener | null;
+  /** `gone` where only the file of its socket is left. */
+  readonly listener?: RequestListener | 'gone' | null;
+  readonly perl?: string | null;
   readonly curl?: string | null;
   readonly env?: string;
   /** Whether `phasegate up` says that the server runs. */
@@ -280,12 +307,13 @@ async function scripted({
   mkdirSync(join(folder, 'run'), { mode: 0o700 });
   const own = join(folder, 'run/hooks.sock');
   writeFileSync(join(folder, 'phasegate'), `#!/bin/sh\nexit ${starts ? 0 : 1}\n`, { mode: 0o755 });
-  if (listener !== null) {
+  if (listener === 'gone') writeFileSync(own, '');
+  else if (listener !== null) {
     const server = createServer(listener).listen(own);
     await once(server, 'listening');
     onTestFinished(() => void server.close());
-    writeFileSync(pidFileOf(own), `${process.pid}\n`);
   }
+  if (listener !== null) writeFileSync(pidFileOf(own), `${process.pid}\n`);
   const file = join(folder, 'hook');
   const phasegate = [join(folder, 'phasegate')];
   writeFileSync(
@@ -296,6 +324,7 @@ async function scripted({
       root: folder,
       socket: own,
       env,
+      perl,
       curl,
       phasegate,
       environment: { PATH: '/usr/bin:/bin' },

@@ -47,16 +47,11 @@ export function hookSettings(
       return lookAgainAt({ root: workspace, stateDir, home: env.HOME ?? '/' })(client, proven);
     },
     async lookAtSettings(client, cwd) {
-      const { examineSettings, SETTINGS_OF_ANY_VERSION: version } = await import(
+      const { examineClient, SETTINGS_OF_ANY_VERSION: version } = await import(
         './settings/examineSettings.ts'
       );
       const workspace = workspaceOf(cwd) ?? home;
-      const problems = (at: string | undefined) =>
-        examineSettings({ root: workspace, stateDir, home: at, version }).find((one) => one.client === client)
-          ?.problems;
-      const ours = problems(undefined);
-      if (ours === undefined) return null;
-      return { ours, others: (problems(env.HOME) ?? []).filter((problem) => !ours.includes(problem)) };
+      return examineClient(client, { root: workspace, stateDir, home: env.HOME, version });
     },
     // What `init` wrote for clients is on record in the state: a project that lost its config, or was moved, stays set up.
     isSetUp: async () =>

@@ -39,9 +39,23 @@ export function examineSettings(examining: Examining): readonly ExaminedClient[]
   return (record?.clients ?? []).map((client) => ({
     client,
     title: clientSettings(client)?.title ?? client,
-    problems: record === null ? [] : problemsOf(client, record, examining),
+    problems: record === null ? [] : Object.values(problemsOf(client, record, examining)).flat(),
     holdsIn: isHeldBelow(client, examining.stateDir) ? 'this folder or one below it' : 'this folder',
   }));
+}
+
+/** What is wrong with the settings of one client, by whose they are; null where none were written for it. */
+export function examineClient(client: string, examining: Examining): ExaminedProblems | null {
+  const record = readRecord(examining.stateDir);
+  return record?.clients.includes(client) === true ? problemsOf(client, record, examining) : null;
+}
+
+/** Problems of settings, each said once. */
+export interface ExaminedProblems {
+  /** In what was written, and beside it in the project. */
+  readonly ours: readonly string[];
+  /** In the user's own settings. */
+  readonly others: readonly string[];
 }
 
 /** Some clients look for hooks in the folders around theirs; of the others only those run that are the user's own. */
@@ -49,12 +63,12 @@ function isHeldBelow(client: string, stateDir: string): boolean {
   return client === 'codex' || client === 'opencode' || examineUser(client, stateDir) !== null;
 }
 
-function problemsOf(client: string, record: SettingsRecord, examining: Examining): readonly string[] {
-  const { root, stateDir, version } = examining;
+function problemsOf(client: string, record: SettingsRecord, examining: Examining): ExaminedProblems {
+  const { root, stateDir, version, home } = examining;
   const user = examineUser(client, stateDir);
   // A worktree has what is committed; where that is nothing, the user's own hooks hold there.
   const mayLack = user !== null && user.problems.length === 0 && user.root !== root;
-  const problems = [
+  const ours = [
     ...(version === SETTINGS_OF_ANY_VERSION || record.phasegate === version
       ? []
       : [`written by version ${record.phasegate}, and this is ${version}`]),
@@ -64,11 +78,18 @@ function problemsOf(client: string, record: SettingsRecord, examining: Examining
       .filter(({ path }) => !mayLack || existsSync(join(root, path)))
       .flatMap(({ path, after }) => fileProblems({ root, stateDir, client, path, after, record })),
     ...(user?.problems ?? []),
-    ...switchProblems(client, examining),
-    ...(client === 'claude' ? claudeProblems(examining) : []),
+    ...switchProblems(client, { root }),
+    ...(client === 'claude' ? claudeProblems(CLAUDE_FILES.map((path) => [path, join(root, path)])) : []),
   ];
-  return [...new Set(problems)];
+  const claudes = home === undefined ? null : join(home, CLAUDE_FILES[0]);
+  const others = [
+    ...(home === undefined ? [] : switchProblems(client, { home })),
+    ...(client === 'claude' && claudes !== null ? claudeProblems([[claudes, claudes]]) : []),
+  ];
+  return { ours: [...new Set(ours)], others: [...new Set(others)].filter((one) => !ours.includes(one)) };
 }
+
+const CLAUDE_FILES = ['.claude/settings.json', '.claude/settings.local.json'] as const;
 
 function programProblems(client: string, { programs }: SettingsRecord, stateDir: string): readonly string[] {
   const file = hookProgramOf(stateDir, client);
@@ -104,13 +125,16 @@ function fileProblems({ root, stateDir, client, path, after, record }: Looked): 
 const READING = { most: LARGEST_SETTINGS, links: 'follow' } as const;
 
 /** What switches a client's hooks off, in the project or the home folder. */
-function switchProblems(client: string, { root, home }: Examining): readonly string[] {
+function switchProblems(
+  client: string,
+  at: { readonly root: string } | { readonly home: string },
+): readonly string[] {
   const known = HOOK_SWITCHES[client];
   if (known === undefined) return [];
-  const places = [
-    ...known.project.map((path) => [path, join(root, path)] as const),
-    ...(home === undefined ? [] : known.home.map((path) => [join(home, path), join(home, path)] as const)),
-  ];
+  const places =
+    'root' in at
+      ? known.project.map((path) => [path, join(at.root, path)] as const)
+      : known.home.map((path) => [join(at.home, path), join(at.home, path)] as const);
   return places.flatMap(([name, file]) => {
     if (!existsSync(file)) return [];
     try {
@@ -123,20 +147,14 @@ function switchProblems(client: string, { root, home }: Examining): readonly str
 }
 
 /** Claude Code reads several files, drops each that has one thing wrong in it, and says nothing. */
-function claudeProblems({ root, home }: Examining): readonly string[] {
-  const places: readonly (readonly [string, string])[] = [
-    [root, '.claude/settings.json'],
-    [root, '.claude/settings.local.json'],
-    ...(home === undefined ? [] : [[home, '.claude/settings.json'] as const]),
-  ];
-  return places.flatMap(([folder, path]) => {
-    const file = folder === root ? path : join(folder, path);
-    if (!existsSync(join(folder, path))) return [];
+function claudeProblems(places: readonly (readonly [name: string, file: string])[]): readonly string[] {
+  return places.flatMap(([name, file]) => {
+    if (!existsSync(file)) return [];
     try {
-      const settings = parsed(file, readRegular(join(folder, path), READING).toString('utf8'));
-      return ignoredBecause(settings).map((why) => `\`${file}\`: ${why}`);
+      const settings = parsed(name, readRegular(file, READING).toString('utf8'));
+      return ignoredBecause(settings).map((why) => `\`${name}\`: ${why}`);
     } catch (error) {
-      return [unreadable(file, error)];
+      return [unreadable(name, error)];
     }
   });
 }

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { pidFileOf } from './hookSocket.ts';
+import { perlAsking } from './perlAsking.ts';
 
 /** What a hook program is made for; every path is absolute. */
 export interface HookProgram {
@@ -9,7 +10,9 @@ export interface HookProgram {
   readonly socket: string;
   /** `env`, which gives what it starts an environment of its own. */
   readonly env: string;
-  /** Null where there is none: then Phasegate itself is started for every event. */
+  /** Asks the server; null where there is none, or it is not known to work there: then `curl` does. */
+  readonly perl: string | null;
+  /** Null where there is none: then, without Perl, Phasegate itself is started for every event. */
   readonly curl: string | null;
   /** The words that start Phasegate. */
   readonly phasegate: readonly string[];
@@ -30,6 +33,7 @@ const ASK_SECONDS = 20;
  */
 export function hookScript(program: HookProgram): string {
   const { client, version, root, env } = program;
+  const asking = askingOf(program);
   return `#!/bin/sh
 # Asks Phasegate about what an agent's client is about to do. For ${oneLine(root)}.
 # Written by \`phasegate init\` (${version}); \`phasegate init\` renews it, \`phasegate uninit\` removes it.
@@ -57,7 +61,7 @@ phasegate() {
     .join('')}PHASEGATE_RUN="$run" ${program.phasegate.map(word).join(' ')} "$@" --project ${word(root)}
 }
 
-${program.curl === null ? withoutCurl() : withCurl(program, program.curl)}
+${asking === null ? withoutServer() : withServer(program, asking)}
 # Clients take what they cannot read for a yes.
 case $body in
   '{'*'}') ;;
@@ -68,7 +72,17 @@ exit 0
 `;
 }
 
-function withCurl({ socket, env }: HookProgram, curl: string): string {
+/** The words that hand stdin to the server and print its answer with the status; null where nothing can. */
+function askingOf({ env, perl, curl }: HookProgram): string | null {
+  if (perl !== null)
+    return `exec ${word(env)} -i ${word(perl)} -f -e ${word(perlAsking(ASK_SECONDS))} "$socket" "$client" "$run" "$scope" 2>&1`;
+  // `-q` comes first, or a .curlrc is read; nothing is asked by way of a proxy.
+  return curl === null
+    ? null
+    : `exec ${word(env)} -i ${word(curl)} -q -sS --noproxy '*' --connect-timeout 2 --max-time ${ASK_SECONDS} --unix-socket "$socket" -H 'content-type: application/json' -H 'expect:' -H "x-phasegate-run: $run" -H "x-phasegate-scope: $scope" --data-binary @- -w '\\n%{http_code}' "http://localhost/api/v1/hooks/$client" 2>&1`;
+}
+
+function withServer({ socket }: HookProgram, asking: string): string {
   const folder = dirname(socket);
   return `folder=${word(folder)}
 socket=${word(socket)}
@@ -86,8 +100,7 @@ if ! alive; then
   start
   alive || fail "$folder is not a folder of this user's with the server's socket in it; tell the human to run \\\`phasegate doctor\\\`"
 fi
-# \`-q\` comes first, or a .curlrc is read; nothing is asked by way of a proxy.
-answer=$(exec ${word(env)} -i ${word(curl)} -q -sS --noproxy '*' --connect-timeout 2 --max-time ${ASK_SECONDS} --unix-socket "$socket" -H 'content-type: application/json' -H 'expect:' -H "x-phasegate-run: $run" -H "x-phasegate-scope: $scope" --data-binary @- -w '\\n%{http_code}' "http://localhost/api/v1/hooks/$client" 2>&1)
+answer=$(${asking})
 case $? in
   0) ;;
   7)
@@ -122,7 +135,7 @@ function refusalInWords(client: string): string {
 `;
 }
 
-function withoutCurl(): string {
+function withoutServer(): string {
   return `body=$(phasegate hook "$client" 2>&1) || fail "$body"
 `;
 }

@@ -244,6 +244,7 @@ function made(files: Readonly<Record<string, string>>): Installing & { readonly 
     version: '1.0.0',
     socket: join(stateDir, 'run/hooks.sock'),
     env: '/usr/bin/env',
+    perl: null,
     curl: '/usr/bin/curl',
     phasegate: ['/bin/false'],
     environment: {},

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { existingPath } from '../../files/existingPath.ts';
+import { isSecondName } from '../../files/secondName.ts';
 
 /** Where a path a client named really is. */
 export type Placed =
@@ -25,6 +26,8 @@ export function placePath(given: string, cwd: string, { workspace, closed, works
   const real = realpathOf(isAbsolute(given) ? given : resolve(cwd, given));
   // The memory, files and environment of processes, those of the server among them.
   if (PROCESS.test(real) || closed.some((folder) => isWithin(real, folder))) return { at: 'closed' };
+  // A hard link leads there as well, and is no link to follow.
+  if (isSecondName(real, closed)) return { at: 'closed' };
   if (isWithin(real, workspace)) return { at: 'inside', path: slashed(relative(workspace, real)) };
   const home = workspaceOf(real);
   return { at: 'outside', path: real, within: home === null ? null : slashed(relative(home, real)) };

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -24,6 +24,19 @@ test('what is in the state directory of a project is not handed in, by whatever 
     await expect(readEvidence(file, () => Readable.from([]))).rejects.toMatchObject({
       code: 'evidence_unreadable',
       message: expect.stringContaining('Phasegate keeps for itself'),
+    });
+});
+
+test('a file of several names is not handed in: one of them may be in the state directory', async () => {
+  const state = mkdtempSync(join(tmpdir(), 'phasegate-state-'));
+  for (const name of ['keys.json', 'state.db']) writeFileSync(join(state, name), '{}');
+  const folder = mkdtempSync(join(tmpdir(), 'phasegate-link-'));
+  linkSync(join(state, 'keys.json'), join(folder, 'plan.json'));
+  symlinkSync('plan.json', join(folder, 'link.json'));
+  for (const name of ['plan.json', 'link.json'])
+    await expect(readEvidence(join(folder, name), () => Readable.from([]))).rejects.toMatchObject({
+      code: 'evidence_unreadable',
+      message: expect.stringContaining('several names'),
     });
 });
 

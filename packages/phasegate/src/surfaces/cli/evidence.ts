@@ -1,9 +1,10 @@
 import { createReadStream, existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { isJsonObject, type Json, type JsonObject, PhasegateError } from '@phasegate/core';
 import { EVIDENCE_LIMIT, kindOf } from '@phasegate/core/contract';
 import { jsonFault, jsonProblem, Lines, reasonOf } from '@phasegate/core/model';
+import { hasSeveralNames } from '../../files/secondName.ts';
 import { readLimited } from './readLimited.ts';
 
 /** Evidence: a JSON object from a file, or from stdin with `-`. */
@@ -31,6 +32,9 @@ export async function readJson(source: string, stdin: () => Readable): Promise<J
   const name = nameOf(source);
   if (source !== '-' && isOfState(source))
     throw unreadable(`${name} is what Phasegate keeps for itself, and nobody hands that in`);
+  // It may be one of those by another name, and of which project nobody can say.
+  if (source !== '-' && hasSeveralNames(realOr(source)))
+    throw unreadable(`${name} has several names (hard links): make a copy of it, and hand that in`);
   const bytes = await readSource(source, stdin).catch((error: unknown) => {
     throw unreadable(`${name} cannot be read: ${reasonOf(error)}`, error);
   });
@@ -62,16 +66,19 @@ async function readSource(source: string, stdin: () => Readable): Promise<Buffer
  * the one who names the file may not be allowed to read it.
  */
 function isOfState(source: string): boolean {
-  let real: string;
-  try {
-    real = realpathSync(source);
-  } catch {
-    return false;
-  }
+  const real = realOr(source);
   const has = (folder: string, name: string) => existsSync(join(folder, name));
   for (let folder = dirname(real); ; folder = dirname(folder)) {
     if (has(folder, 'keys.json') && (has(folder, 'state.db') || has(folder, 'made'))) return true;
     if (folder === dirname(folder)) return false;
+  }
+}
+
+function realOr(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return resolve(path);
   }
 }
 

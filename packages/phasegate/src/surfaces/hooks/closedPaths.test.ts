@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
@@ -31,6 +31,25 @@ test('keys are not found by a search around them, nor through a process', async 
   for (const path of [root, join(base, 'elsewhere')])
     expect(await call('Grep', { pattern: '.', path })).toBe('allowed');
   expect(await call('Read', { file_path: `/proc/${process.pid}/environ` })).toContain('is closed');
+});
+
+test('what is closed is closed by any other name it was given (a hard link), for reading and writing', async () => {
+  const { call, start, write, state, root } = openHookBed();
+  mkdirSync(join(state, 'project'));
+  const keys = [join(state, 'keys.json'), join(state, 'project/keys.json')];
+  for (const [place, file] of keys.entries()) {
+    writeFileSync(file, '{}');
+    linkSync(file, join(root, `docs/${place}.md`));
+  }
+  writeFileSync(join(root, 'docs/plain.md'), '');
+  linkSync(join(root, 'docs/plain.md'), join(root, 'docs/second.md'));
+  await start();
+  for (const place of keys.keys()) {
+    expect(await call('Read', { file_path: join(root, `docs/${place}.md`) })).toContain('is closed');
+    expect(await call('Write', write(`docs/${place}.md`))).toContain('is closed');
+  }
+  expect(await call('Read', { file_path: join(root, 'docs/second.md') })).toBe('allowed');
+  expect(await call('Write', write('docs/second.md'))).toBe('allowed');
 });
 
 test('a path under two names is judged by both', async () => {

@@ -139,6 +139,8 @@ async function installingOf(
     version: VERSION,
     socket: hookSocketFor(stateDir),
     env: program,
+    // Elsewhere an address of a socket is written in other bytes.
+    perl: process.platform === 'linux' ? findProgram('perl', env.PATH, root) : null,
     curl: findProgram('curl', env.PATH, root),
     phasegate: machine?.launcher ?? [],
     environment: Object.fromEntries(
@@ -249,7 +251,7 @@ function reportOf(
   return { client: name, title, files, after: [...shared, ...after, ...below] };
 }
 
-function warningsOf({ root, phasegate, curl, http }: Installing): readonly string[] {
+function warningsOf({ root, phasegate, perl, curl, http }: Installing): readonly string[] {
   const inside = phasegate.find((word) => word.startsWith(`${root}/`));
   return [
     ...(inside === undefined
@@ -262,7 +264,7 @@ function warningsOf({ root, phasegate, curl, http }: Installing): readonly strin
       : [
           '`.claude/settings.local.json` holds a key: keep it out of commits. Anything that takes the port while the server is down can let calls pass, which is found when the session stops',
         ]),
-    ...(curl === null
+    ...(perl === null && curl === null
       ? ['there is no `curl`, so every hook starts Phasegate itself, which takes longer']
       : []),
   ];
