@@ -27,8 +27,12 @@ test('`init --user` holds a client that is started below the project, says nothi
   writeFileSync(settings, OWN);
   const first = await ok(one, ['init', '--yes', '--client', 'claude', '--user']);
   expect(JSON.stringify(first.clients)).toContain('~/.claude/settings.json');
+  // Runs of other projects wait for their human, and here is how.
+  const waiting = 'phasegate fence RUN accept ~/.claude/settings.json --reason TEXT';
+  expect(String(first.warnings)).toContain(waiting);
   const written = readFileSync(settings, 'utf8');
-  await ok(one, ['init', '--yes', '--client', 'claude', '--user']);
+  const again = await ok(one, ['init', '--yes', '--client', 'claude', '--user']);
+  expect(String(again.warnings)).not.toContain(waiting);
   expect(readFileSync(settings, 'utf8')).toBe(written);
   expect(JSON.parse(written)).toMatchObject({ model: 'mine', hooks: { Stop: { length: 2 } } });
 
@@ -55,7 +59,8 @@ test('`init --user` holds a client that is started below the project, says nothi
   ]);
   expect(readFileSync(settings, 'utf8')).toBe(written);
   const taken = program();
-  await ok(two, ['uninit', '--yes']);
+  const last = await ok(two, ['uninit', '--yes']);
+  expect(String(last.warnings)).toContain(waiting);
   expect(readFileSync(settings, 'utf8')).toBe(OWN);
   expect(existsSync(taken)).toBe(false);
 });

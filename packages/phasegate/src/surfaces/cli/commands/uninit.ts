@@ -6,7 +6,7 @@ import { readRecord } from '../../../settings/settingsRecord.ts';
 import { planUserRemoval, readUserRecord, removeUserSettings } from '../../../settings/userSettings.ts';
 import type { CliCommand, Invocation } from '../command.ts';
 import { MCP_FILE } from '../setUp/attachClient.ts';
-import { atHome, showDiff } from '../setUp/attachHooks.ts';
+import { atHome, refusedElsewhere, showDiff } from '../setUp/attachHooks.ts';
 import { HUMAN_OPTIONS, humanOnceSetUp } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
 
@@ -42,10 +42,14 @@ export const uninit: CliCommand = {
     if (human !== null) await accept(invocation, plan, human);
     const of = (gone: boolean) =>
       [...plan, ...atHome(users)].filter(({ after }) => (after === null) === gone).map(({ path }) => path);
-    await out.result({ removed: of(true), changed: of(false) }, () =>
-      [...of(true).map((path) => `removed  ${path}`), ...of(false).map((path) => `changed  ${path}`)].join(
-        '\n',
-      ),
+    const warnings = refusedElsewhere(users);
+    const told = { removed: of(true), changed: of(false), ...(warnings.length === 0 ? {} : { warnings }) };
+    await out.result(told, () =>
+      [
+        ...of(true).map((path) => `removed  ${path}`),
+        ...of(false).map((path) => `changed  ${path}`),
+        ...warnings,
+      ].join('\n'),
     );
     return 0;
   },

@@ -86,7 +86,7 @@ export async function settleHooks(invocation: Invocation, place: HooksIn): Promi
       }
     },
     report: clients.map((client) => reportOf(client, [...plan, ...atHome(users)], user !== null)),
-    warnings: warningsOf(installing),
+    warnings: [...warningsOf(installing), ...refusedElsewhere(users)],
   };
 }
 
@@ -195,6 +195,20 @@ function userInstalling({ args, env }: Invocation, installing: Installing): User
 /** The same files with the names that the user knows them by. */
 export function atHome(plan: readonly PlannedFile[]): readonly PlannedFile[] {
   return plan.map((file) => ({ ...file, path: `~/${file.path}` }));
+}
+
+/**
+ * What a change in the home means for runs that are under way, in this project and in others. Nobody but a human of each
+ * project can say for it that a human made the change: any key that could have signed it may be one that an agent made.
+ */
+export function refusedElsewhere(plan: readonly PlannedFile[]): readonly string[] {
+  const changed = atHome(plan).filter(({ before, after }) => before !== after);
+  const paths = changed.map(({ path }) => path).join(' ');
+  return changed.length === 0
+    ? []
+    : [
+        `a run that is under way, also in another project, goes on to its next phase when a human has run \`phasegate fence RUN accept ${paths} --reason TEXT\` there`,
+      ];
 }
 
 /** What somebody planted must not become part of what is written, and accepted, here. */
