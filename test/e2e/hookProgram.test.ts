@@ -174,6 +174,7 @@ test('a folder of the socket that is a link is not used, and the way on is named
 const ASKED_BY = { perl: { perl: '/usr/bin/perl' }, curl: { perl: null } } as const;
 const BY = Object.keys(ASKED_BY) as (keyof typeof ASKED_BY)[];
 
+const CHUNKED = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
 const ANSWERS: readonly (readonly [string, RequestListener])[] = [
   ['500', (_, response) => response.writeHead(500).end('{}')],
   ['204', (_, response) => response.writeHead(204).end()],
@@ -184,6 +185,8 @@ const ANSWERS: readonly (readonly [string, RequestListener])[] = [
   ['a list', (_, response) => response.end('[{}]')],
   ['a cut connection', (request) => request.socket.destroy()],
   ['garbage', (request) => request.socket.end('{}\n200')],
+  ['a piece that was cut', (request) => request.socket.end(`${CHUNKED}8\r\n{}`)],
+  ['pieces without an end', (request) => request.socket.end(`${CHUNKED}2\r\n{}\r\n`)],
   ['a status alone', (request) => request.socket.end('HTTP/1.1 200 OK\r\n\r\n')],
   [
     'less than it said',
@@ -262,9 +265,18 @@ test('without them Phasegate itself answers, and what was told and answered is p
     const told: Buffer[] = [];
     const listener: RequestListener = async (request, response) => {
       for await (const piece of request) told.push(piece as Buffer);
-      response.end(answer);
+      // Nobody waits for the connection to end.
+      response.writeHead(200, { 'content-length': Buffer.byteLength(answer) }).write(answer);
     };
     const direct = await scripted({ listener, ...ASKED_BY[by] });
+    const pieces = await scripted({
+      listener(_, response) {
+        response.write(answer.slice(0, 5));
+        response.end(answer.slice(5));
+      },
+      ...ASKED_BY[by],
+    });
+    expect(await ask('{}', {}, pieces.file)).toEqual({ code: 0, stdout: `${answer}\n`, stderr: '' });
     const long = `{"text":"${'ü'.repeat(1_000_000)}"}`;
     expect(await ask(long, {}, direct.file)).toEqual({ code: 0, stdout: `${answer}\n`, stderr: '' });
     expect(String(Buffer.concat(told)) === long, by).toBe(true);

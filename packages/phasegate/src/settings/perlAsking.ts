@@ -25,11 +25,28 @@ for (my $at = 0; $at < length $asked; ) {
   last unless $sent;
   $at += $sent;
 }
-my $answer = <$server>;
-my $isHttp = defined $answer && $answer =~ /\\AHTTP\\/1\\.1 (\\d{3}) .*?\\r\\n\\r\\n/s;
-my ($status, $head, $said) = $isHttp ? ($1, substr($answer, 0, $+[0]), substr($answer, $+[0])) : ();
-my $length = $isHttp && $head =~ /^content-length: *(\\d+)\\r$/mi ? $1 : 0;
-print "its answer is not whole" and exit 56 unless $isHttp && ($status != 200 || $length == length $said);
+my ($answer, $head, $status, $length) = ("", "");
+while (1) {
+  if (!defined $status && $answer =~ /\\AHTTP\\/1\\.1 (\\d{3}) .*?\\r\\n\\r\\n/s) {
+    ($status, $head) = ($1, substr($answer, 0, $+[0]));
+    $length = $1 if $head =~ /^content-length: *(\\d+)\\r$/mi;
+  }
+  last if defined $length && length($answer) >= length($head) + $length;
+  last unless sysread $server, $answer, 65536, length $answer;
+}
+my $said = substr($answer, length $head);
+if ($head =~ /^transfer-encoding: *chunked\\r$/mi) {
+  my ($all, $end) = ("", 0);
+  while (!$end && $said =~ /\\A([0-9a-f]+)\\r\\n/i) {
+    my ($size, $at) = (hex $1, $+[0]);
+    $end = $size == 0;
+    $all .= substr($said, $at, $size);
+    $said = length $said < $at + $size ? "" : substr($said, $at + $size + 2);
+  }
+  ($said, $length) = ($all, $end ? length $all : -1);
+}
+my $isWhole = defined $status && length $said == ($length || 0);
+print "its answer is not whole" and exit 56 unless $isWhole || defined $status && $status != 200;
 print $said, "\\n", $status or exit 23;
 `;
 }

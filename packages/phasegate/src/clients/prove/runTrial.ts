@@ -236,7 +236,7 @@ class Setting {
         asked.pipe(passed.on('error', () => response.destroy()));
         return;
       }
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': 2 }).end('{}');
     });
     server.on('connect', (asked: IncomingMessage, socket: Socket) => {
       const address = server.address();
