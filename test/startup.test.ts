@@ -40,7 +40,7 @@ const FAMILIES: Readonly<Record<string, number>> = {
   'graph.js': 37,
   'help.js': 4,
   'hooks.js': 115,
-  'humans.js': 146,
+  'humans.js': 152,
   'import.js': 80,
   'isolation.js': 38,
   'jose.js': 29,
