@@ -45,13 +45,17 @@ export interface Cutter {
 /** Starts cutting the texts of one write. */
 export function createCutter(): Cutter {
   const cutting: Cutting = { parts: [], known: new Map() };
-  const cut = (value: Json, text: string): CutText =>
-    text.length <= LARGE
-      ? { text, parts: NO_PARTS }
-      : { text: structure(value, cutting) ?? text, parts: cutting.parts };
   return {
-    json: (value) => cut(value, JSON.stringify(value)),
-    canonical: cut,
+    json(value) {
+      const text = structure(value, cutting);
+      return text === null
+        ? { text: JSON.stringify(value), parts: NO_PARTS }
+        : { text, parts: cutting.parts };
+    },
+    canonical: (value, text) =>
+      text.length <= LARGE
+        ? { text, parts: NO_PARTS }
+        : { text: structure(value, cutting) ?? text, parts: cutting.parts },
   };
 }
 
@@ -162,20 +166,43 @@ function structure(value: Json, cutting: Cutting): string | null {
 /** The JSON of a list or object in which some members are written otherwise; null where none is. */
 function compose(value: object, write: (member: Json, key: string) => string | null): string | null {
   if (Array.isArray(value)) {
-    const written = value.map((member: Json) => write(member, ''));
-    if (written.every((text) => text === null)) return null;
-    return `[${written.map((text, index) => text ?? JSON.stringify(value[index] ?? null)).join(',')}]`;
+    const written = writtenIn(value, write);
+    if (written === null) return null;
+    return `[${value.map((member: Json, index) => written[index] ?? JSON.stringify(member ?? null)).join(',')}]`;
   }
-  const members = Object.entries(value as JsonObject);
-  const written = members.map(([key, member]) => write(member, key));
-  if (written.every((text) => text === null)) return null;
+  const object = value as JsonObject;
+  const keys = Object.keys(object);
+  let written: Map<string, string> | null = null;
+  for (const key of keys) {
+    const text = write(object[key] as Json, key);
+    if (text === null) continue;
+    written ??= new Map();
+    written.set(key, text);
+  }
+  if (written === null) return null;
   let whole = '';
-  for (const [index, [key, member]] of members.entries()) {
+  for (const key of keys) {
+    const member = object[key];
     if (member === undefined) continue;
-    const text = written[index] ?? JSON.stringify(member);
+    const text = written.get(key) ?? JSON.stringify(member);
     whole += `${whole === '' ? '' : ','}${JSON.stringify(key)}:${text}`;
   }
   return `{${whole}}`;
+}
+
+/** By their places in the list; null where none is written otherwise. */
+function writtenIn(
+  list: readonly Json[],
+  write: (member: Json, key: string) => string | null,
+): readonly (string | null)[] | null {
+  let written: (string | null)[] | null = null;
+  for (const [index, member] of list.entries()) {
+    const text = write(member, '');
+    if (text === null) continue;
+    written ??= new Array<string | null>(list.length).fill(null);
+    written[index] = text;
+  }
+  return written;
 }
 
 /** Null where the value stays as it is. */
@@ -199,9 +226,11 @@ function taken(text: string, { parts }: Cutting): CutValue {
 
 /** A value whose parts are taken out one by one; null where too much of it would be left. */
 function cutWithin(value: object, text: string, cutting: Cutting): CutValue | null {
-  const large = Object.values(value as JsonObject).map(largeText);
+  const most = text.length / NEARLY_ALL;
+  if (leftAtLeast(value, most) > most) return null;
+  const large = largeMembers(value, text);
   const inParts = large.reduce((sum, whole) => sum + (whole?.length ?? 0), 0);
-  if (inParts < text.length - text.length / NEARLY_ALL) return null;
+  if (inParts < text.length - most) return null;
   let saved = 0;
   let index = 0;
   const stored = compose(value, (member) => {
@@ -215,11 +244,50 @@ function cutWithin(value: object, text: string, cutting: Cutting): CutValue | nu
   return stored === null || length * NEARLY_ALL > text.length ? null : { stored, length };
 }
 
+/**
+ * So many characters at least are in texts that are too short to be taken out; counted only until they are too many. Most
+ * values have enough of them, and then nothing of it need be written as JSON a second time.
+ */
+function leftAtLeast(value: object, most: number): number {
+  let left = 0;
+  for (const member of Object.values(value as JsonObject)) {
+    if (typeof member !== 'string' || !isShort(member)) continue;
+    left += member.length;
+    if (left > most) return left;
+  }
+  return left;
+}
+
+/** No character takes more than six of JSON, and most take one. */
+function isShort(text: string): boolean {
+  return text.length * 6 + 2 <= LARGE || (text.length + 2 <= LARGE && !ESCAPED.test(text));
+}
+
+/** All that JSON writes with more characters than one. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are among them
+const ESCAPED = /["\\\u0000-\u001f\ud800-\udfff]/;
+
+/** The JSON of the members that are large enough to be taken out, each in its place. */
+function largeMembers(value: object, text: string): readonly (string | null)[] {
+  const members = Object.values(value as JsonObject);
+  const [only] = members;
+  // Of a single one it stands in the JSON of the value already.
+  if (members.length !== 1 || typeof only !== 'object' || only === null) return members.map(largeText);
+  const from = Array.isArray(value) ? 1 : text.indexOf(':', keyEnd(text)) + 1;
+  return [text.length - 1 - from <= LARGE ? null : text.slice(from, -1)];
+}
+
+/** Where the first key of an object ends in its JSON. */
+function keyEnd(text: string): number {
+  let at = 2;
+  while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
+  return at;
+}
+
 /** The JSON of a value that is large enough to be taken out. */
 function largeText(member: Json | undefined): string | null {
-  // No character takes more than six of JSON.
-  if (typeof member === 'string' && member.length * 6 + 2 <= LARGE) return null;
   if ((typeof member !== 'string' && typeof member !== 'object') || member === null) return null;
+  if (typeof member === 'string' && isShort(member)) return null;
   const text = JSON.stringify(member);
   return text.length <= LARGE ? null : text;
 }

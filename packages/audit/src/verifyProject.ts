@@ -43,7 +43,8 @@ export async function readProject(work: ShareWork): Promise<ProjectRead> {
     notePrincipals('human', principals.human, record);
     notePrincipals('agent', principals.agent, record);
     notePasskeys(passkeys, record);
-    await work.breathe();
+    const pause = work.breathe();
+    if (pause !== undefined) await pause;
   }
   return { head: chain.head(), atAnchor, records, findings, principals, passkeys, archived };
 }

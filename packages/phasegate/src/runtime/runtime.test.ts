@@ -65,6 +65,16 @@ describe('a run', () => {
     expect(records.reduce((sum, { data }) => sum + JSON.stringify(data).length, 0)).toBeLessThan(3_000_000);
   });
 
+  test('is not shown to one who asks for the verdict alone: view and outcome are made when they are read', async () => {
+    const { phasegate, run } = await start(TWO);
+
+    const submitted = await phasegate.submit(run, { kind: 'complete', phase: 'PLAN', evidence: {} });
+
+    expect(Object.getOwnPropertyDescriptor(submitted, 'view')?.get).toBeDefined();
+    expect(Object.getOwnPropertyDescriptor(submitted, 'outcome')?.get).toBeDefined();
+    expect(submitted.view).toMatchObject({ phase: 'BUILD' });
+  });
+
   test('keeps every transition with its evidence, and the project notes its end [S0.40 S0.47 S2.12 S2.28 S2.30 S3.36 S3.79 C25]', async () => {
     const { phasegate, run, store } = await start(TWO);
 

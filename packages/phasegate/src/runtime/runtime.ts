@@ -38,6 +38,7 @@ import { type ShownCard, shownCard } from './shownCard.ts';
 import { RING, startRun } from './startRun.ts';
 import { timeFor } from './timeFor.ts';
 import { tokenRefused } from './tokens/tokenFaults.ts';
+import { toldAs } from './toldAs.ts';
 import type { Judging } from './toolbox.ts';
 import { unknownRun } from './unknownRun.ts';
 
@@ -111,10 +112,8 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     if (!isAgent && answer.run.status === 'active' && answer.run !== before)
       await parkUnhooked(answer.run, false);
     const { submitted, run } = answer;
-    return {
-      ...answer,
-      submitted: { ...submitted, verdict: await withPlaces(store, run, submitted.verdict) },
-    };
+    const verdict = await withPlaces(store, run, submitted.verdict);
+    return verdict === submitted.verdict ? answer : { ...answer, submitted: toldAs(submitted, verdict) };
   };
   /** INVARIANT: who may only look changes no run, by whatever door. */
   async function demandApprover({ kind, name }: Principal): Promise<void> {

@@ -9,6 +9,7 @@ import {
 } from '@phasegate/core';
 import { guardOf } from '@phasegate/core/model';
 import type { AuditDraft, GuardedChange, GuardedFiles, GuardedMeasure, ToolResult } from '../ports.ts';
+import { toldAs } from '../toldAs.ts';
 import { guardedChanges, measureOf, withAccepted } from './guardedChanges.ts';
 
 /** What the guard is built from. */
@@ -244,15 +245,7 @@ export function withRestoredFiles(submitted: Submitted, restored: readonly strin
   const { verdict } = submitted;
   const warning = { code: 'scope_violation', message: restoredMessage(restored) } as const;
   const warnings = [...(verdict.warnings ?? []), warning];
-  return {
-    verdict: { ...verdict, warnings },
-    get view() {
-      return submitted.view;
-    },
-    get outcome() {
-      return submitted.outcome;
-    },
-  };
+  return toldAs(submitted, { ...verdict, warnings });
 }
 
 /** What is told of files that were put back. */

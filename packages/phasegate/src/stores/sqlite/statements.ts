@@ -34,7 +34,16 @@ export function integer(row: SqlRow, column: string): number {
 /** A column of bytes, in hex. */
 export function hex(row: SqlRow, column: string): string {
   const value = row[column];
-  return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : '';
+  if (!(value instanceof Uint8Array)) return '';
+  return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('hex');
+}
+
+/**
+ * The SQL for a column of bytes as a text of their hex, under its own name. Where many rows are read it costs less: bytes
+ * that SQLite hands out are memory outside of the heap, each of them to be given back.
+ */
+export function inHex(column: string): string {
+  return `lower(hex(${column})) AS ${column}`;
 }
 
 /** Bytes for a column, of their hex. */

@@ -13,14 +13,14 @@ import { type Json, own, type Workflow } from '@phasegate/core';
 import type { AuditReport, Seal, VerifyOptions } from '../../runtime/ports.ts';
 import { storedAgent } from './agentTable.ts';
 import { storedStub } from './archiveTable.ts';
-import { auditRecord, dataOf, namelessChain, PROJECT, timeOf } from './auditTable.ts';
+import { dataOf, namelessChain, PROJECT, timeOf } from './auditTable.ts';
 import { storeFault } from './faults.ts';
 import { signedHead } from './headTable.ts';
 import { storedKept } from './keptParts.ts';
 import { nameOfLease, storedLease } from './leaseTable.ts';
 import { storedHuman } from './peopleTable.ts';
 import { readStored } from './runTexts.ts';
-import { hex, integer, lazily, type SqlRow, text, textOrNull } from './statements.ts';
+import { hex, inHex, integer, lazily, type SqlRow, text, textOrNull } from './statements.ts';
 import { GOAL_COLUMN, OVERRIDDEN_COLUMN, summary } from './summary.ts';
 import { openTextTable, type TextTable } from './textTable.ts';
 import { type Crew, startCrew, type VerifyThreads } from './verifyThreads.ts';
@@ -113,7 +113,7 @@ export function sqliteSource(database: DatabaseSync, seal: Seal): AuditSource & 
     'SELECT seq FROM run_heads JOIN runs ON runs.key = run_heads.run WHERE runs.id = ?',
   );
   const stubOf = lazily(database, 'SELECT * FROM archived WHERE run = ?');
-  const hashAt = lazily(database, 'SELECT hash FROM audit WHERE run = ? AND seq = ?');
+  const hashAt = lazily(database, `SELECT ${inHex('hash')} FROM audit WHERE run = ? AND seq = ?`);
   const records = lazily(database, RECORDS);
   const workflow = lazily(database, 'SELECT data FROM workflows WHERE hash = ?');
   // What is read in one transaction cannot change, and many runs have the same.
@@ -139,14 +139,14 @@ export function sqliteSource(database: DatabaseSync, seal: Seal): AuditSource & 
     },
     hashAt(run, seq) {
       const row = hashAt().get(chainOf(run), seq);
-      return row && hex(row, 'hash');
+      return row && text(row, 'hash');
     },
     *orphans() {
       for (const row of database.prepare(ORPHANS).iterate()) {
         const key = integer(row, 'run');
         const [first] = records().all(key);
         // The run is gone, and only its first record still has its name.
-        const name = first && own(auditRecord(first, null, texts).data, 'id');
+        const name = first && own(dataOf(texts.whole(text(first, 'data'))), 'id');
         yield typeof name === 'string' ? name : namelessChain(key);
       }
     },
@@ -225,8 +225,8 @@ const ROWS = `SELECT *, ${GOAL_COLUMN}, ${OVERRIDDEN_COLUMN}, (SELECT place FROM
 /** The number of a record. One that somebody else gave may be none of JavaScript's, and is as good as the nearest. */
 const PLACE = 'max(-1, min(rowid, 9007199254740991))';
 
-const RECORDS = `SELECT ${PLACE} AS place, run, seq, time, principal, event, data, prev, hash FROM audit
-  WHERE run = ? ORDER BY seq`;
+const RECORDS = `SELECT ${PLACE} AS place, run, seq, time, principal, event, data, ${inHex('prev')}, ${inHex('hash')}
+  FROM audit WHERE run = ? ORDER BY seq`;
 
 const HEADS = `SELECT ${PLACE.replaceAll('rowid', 'audit.rowid')} AS place, audit.run AS run, runs.id AS id, audit.seq AS seq, audit.hash AS hash
   FROM audit LEFT JOIN runs ON runs.key = audit.run ORDER BY audit.rowid`;
@@ -234,7 +234,7 @@ const HEADS = `SELECT ${PLACE.replaceAll('rowid', 'audit.rowid')} AS place, audi
 /** Memory stays flat however many workflows there are. */
 const MOST_WORKFLOWS = 200;
 
-/** Parses its data when it is asked for. */
+/** Parses its data when it is first asked for. */
 class LateRecord implements StoredRecord {
   readonly place: number;
   readonly seq: number;
@@ -243,6 +243,7 @@ class LateRecord implements StoredRecord {
   readonly principal: string;
   readonly event: string;
   readonly #whole: string | null;
+  #data: Json | undefined;
   readonly prev: string;
   readonly hash: string;
 
@@ -254,8 +255,8 @@ class LateRecord implements StoredRecord {
     this.principal = text(row, 'principal');
     this.event = text(row, 'event');
     this.#whole = texts.whole(text(row, 'data'));
-    this.prev = hex(row, 'prev');
-    this.hash = hex(row, 'hash');
+    this.prev = text(row, 'prev');
+    this.hash = text(row, 'hash');
   }
 
   /** A text that cannot be put together was none's. */
@@ -264,7 +265,8 @@ class LateRecord implements StoredRecord {
   }
 
   get data(): Json {
-    return dataOf(this.#whole);
+    this.#data ??= dataOf(this.#whole);
+    return this.#data;
   }
 }
 
