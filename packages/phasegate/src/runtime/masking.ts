@@ -92,7 +92,7 @@ export function maskedStart(
   const params = Object.entries(request.params ?? {});
   const target = request.target ?? '';
   const [found] = [
-    ...(hasSecret([target, named(target)]) ? ['the target'] : []),
+    ...(target !== '' && hasSecret([target, named(target)]) ? ['the target'] : []),
     ...params.filter(([name, value]) => hasSecret([name, value])).map(([name]) => `param \`${mask(name)}\``),
   ];
   if (found !== undefined) return { refused: secretRefused(found) };

@@ -1,4 +1,4 @@
-import { statfsSync } from 'node:fs';
+import type { FileSystems } from './fileSystems.ts';
 import type { Manifest } from './manifest.ts';
 
 /**
@@ -6,13 +6,14 @@ import type { Manifest } from './manifest.ts';
  * memory after it was measured, the file systems listed here date the first write to each page. So only a mapping that was
  * there when the file was read can hide a write, and such a file is never said to be settled. Others may hide any.
  */
-export function datedWrites(before: Manifest | null): (device: bigint, place: string) => boolean {
+export function datedWrites(
+  before: Manifest | null,
+  systems: FileSystems,
+): (device: bigint, place: string) => boolean {
   if (before?.mapped !== true) return () => false;
-  const known = new Map<bigint, boolean>();
   return (device, place) => {
-    const found = known.get(device) ?? isDating(place);
-    known.set(device, found);
-    return found;
+    const type = systems.typeOf(device, place);
+    return type !== null && DATING.has(type);
   };
 }
 
@@ -21,11 +22,3 @@ export function datedWrites(before: Manifest | null): (device: bigint, place: st
  * writes late or never, and an overlay may have any of them below.
  */
 const DATING: ReadonlySet<number> = new Set([0xef53, 0x58465342, 0x9123683e, 0xf2f52010]);
-
-function isDating(place: string): boolean {
-  try {
-    return process.platform === 'linux' && DATING.has(statfsSync(place).type);
-  } catch {
-    return false;
-  }
-}

@@ -7,6 +7,7 @@ import { isInHome } from '@phasegate/core/model';
 import type { Compared, Fence, FenceChange } from '@phasegate/core/ports';
 import { compareTrees, type PathChange, secondNames } from './compareTrees.ts';
 import { type Contents, createContents } from './contents.ts';
+import { createFileSystems } from './fileSystems.ts';
 import { createFolderLists } from './folderLists.ts';
 import { createHomeReader } from './homeEntries.ts';
 import { compileIgnoreRules, type IgnoreRules, type RuleFile } from './ignoreRules.ts';
@@ -14,7 +15,7 @@ import { createKeptManifests, measureFolders, type TakenMeasure } from './keptMa
 import type { Manifest } from './manifest.ts';
 import { mappedFiles } from './mappedFiles.ts';
 import { measuredChanges } from './measuredChanges.ts';
-import { rulesAround, rulesIn, trackedIn } from './repository.ts';
+import { repositoryOf, rulesAround, rulesIn, trackedIn } from './repository.ts';
 import { isRuledAlike, isSameMeasure } from './sameMeasure.ts';
 import { MOST_AT_A_CALL, stateOf, wholeStateOf } from './stateOf.ts';
 import { createSweep } from './sweepMeasures.ts';
@@ -92,21 +93,23 @@ export function createFence(place: FencePlace): Fence {
 
   async function measureHere({ like, ...taking }: Taking): Promise<Manifest> {
     const started = String(BigInt(Date.now()) * 1_000_000n);
-    const walking = { root, ...taking, mapped: mappedFiles };
+    const systems = createFileSystems();
+    const walking = { root, ...taking, mapped: mappedFiles, systems };
     if (like !== null) {
       const { rules, tracked, notes } = like;
-      const lists = folders.under(root, rules);
+      const lists = folders.under(root, rules, systems);
       const entries = await walkTree({ ...walking, rules: compileIgnoreRules(rules), tracked, lists });
       return { root: name, started, rules, tracked, notes, mapped: true, entries };
     }
-    const files: RuleFile[] = [...rulesAround(root, place.env)];
+    const repository = repositoryOf(root);
+    const files: RuleFile[] = [...rulesAround(root, place.env, repository)];
     const foundRules = (folder: string): IgnoreRules => {
       files.push(rulesIn(root, folder));
       return compileIgnoreRules(files);
     };
     const rules = compileIgnoreRules(files);
     const entries = await walkTree({ ...walking, rules, tracked: [], foundRules });
-    const { paths, notes } = trackedIn(root);
+    const { paths, notes } = trackedIn(root, repository);
     const final = compileIgnoreRules(files);
     const tracked = paths.filter((path) => final.ignoresWithin(path));
     const first: Manifest = { root: name, started, rules: files, tracked, notes, mapped: true, entries };

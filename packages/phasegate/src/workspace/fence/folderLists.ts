@@ -1,4 +1,5 @@
-import { type BigIntStats, statfsSync } from 'node:fs';
+import type { BigIntStats } from 'node:fs';
+import type { FileSystems } from './fileSystems.ts';
 import type { RuleFile } from './ignoreRules.ts';
 import { statsOf } from './readEntry.ts';
 
@@ -16,7 +17,7 @@ export interface FolderList {
 /** Lists of folders from earlier walks: one that was not changed since is not read again. */
 export interface FolderLists {
   /** The lists of walks by the same rules, for a walk that begins now. */
-  under(root: string, rules: readonly RuleFile[]): KnownLists;
+  under(root: string, rules: readonly RuleFile[], systems: FileSystems): KnownLists;
 }
 
 /** Lists for one walk. */
@@ -50,15 +51,19 @@ export function createFolderLists(): FolderLists {
   let kept: { readonly rules: readonly RuleFile[]; readonly lists: Map<string, Kept> } | null = null;
 
   return {
-    under(root, rules) {
-      if (!isDated(root)) return NONE;
+    under(root, rules, systems) {
+      const first = statsOf(root);
+      if (first === null || first === 'closed') return NONE;
+      const { dev: device } = first;
+      const type = systems.typeOf(device, root);
+      if (type === null || !DATED.has(type)) return NONE;
       if (kept?.rules !== rules) kept = { rules, lists: new Map() };
       const { lists } = kept;
       const settled = BigInt(Date.now()) * 1_000_000n - COARSE_NS;
-      const device = deviceOf(root);
       return {
         find(key, place) {
-          const dates = statsOf(place);
+          // The walk begins with the root, which was asked for just now.
+          const dates = key === '' ? first : statsOf(place);
           if (dates === null || dates === 'closed' || dates.dev !== device) return { dates: null };
           const known = lists.get(key);
           if (known !== undefined && isSame(known.dates, dates)) return known.list;
@@ -87,17 +92,4 @@ function isSame(one: BigIntStats, other: BigIntStats): boolean {
     one.ino === other.ino &&
     one.dev === other.dev
   );
-}
-
-function isDated(root: string): boolean {
-  try {
-    return process.platform === 'linux' && DATED.has(statfsSync(root).type);
-  } catch {
-    return false;
-  }
-}
-
-function deviceOf(root: string): bigint | null {
-  const stats = statsOf(root);
-  return stats === null || stats === 'closed' ? null : stats.dev;
 }

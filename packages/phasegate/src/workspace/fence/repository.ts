@@ -16,13 +16,14 @@ export function rulesIn(root: string, folder: string): RuleFile {
 export function rulesAround(
   root: string,
   env: Readonly<Record<string, string | undefined>>,
+  /** From `repositoryOf`. */
+  top: string | null,
 ): readonly RuleFile[] {
   const files: RuleFile[] = [];
   const add = (lines: readonly string[], above?: string) => {
     if (lines.length > 0) files.push({ base: '', lines, ...(above === undefined ? {} : { above }) });
   };
   add(linesOf(excludesFile(env)));
-  const top = repositoryOf(root);
   if (top === null) return files;
   const way = relative(top, root);
   const above = way === '' ? undefined : `${way.split('\\').join('/')}/`;
@@ -37,11 +38,14 @@ export function rulesAround(
 }
 
 /** The files that git has in its index, relative to the workspace, and what could not be read. */
-export function trackedIn(root: string): {
+export function trackedIn(
+  root: string,
+  /** From `repositoryOf`. */
+  top: string | null,
+): {
   readonly paths: readonly string[];
   readonly notes: readonly string[];
 } {
-  const top = repositoryOf(root);
   const git = top === null ? null : gitFolder(top);
   if (top === null || git === null) return { paths: [], notes: [] };
   const file = join(git, 'index');
@@ -63,7 +67,7 @@ export function trackedIn(root: string): {
 }
 
 /** The folder of the repository that a folder is part of, or null. */
-function repositoryOf(root: string): string | null {
+export function repositoryOf(root: string): string | null {
   for (let folder = root; ; folder = dirname(folder)) {
     if (existsSync(join(folder, '.git'))) return folder;
     if (dirname(folder) === folder) return null;

@@ -2,6 +2,7 @@ import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { createFileSystems } from './fileSystems.ts';
 import { compileIgnoreRules } from './ignoreRules.ts';
 import { walkTree } from './walkTree.ts';
 
@@ -22,6 +23,7 @@ test('a file of a moment, listed and gone when it is read, is not there; another
       symlinkSync('stays.txt', join(root, 'link.txt'));
       return new Set<string>();
     },
+    systems: createFileSystems(),
     keep: () => undefined,
   });
 

@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { guardOf, isGuardedFolder } from '@phasegate/core/model';
 import { datedWrites } from './datedWrites.ts';
 import { deriveEntries } from './derivedEntries.ts';
+import type { FileSystems } from './fileSystems.ts';
 import type { FolderList, KnownLists, Step } from './folderLists.ts';
 import { guardedInGit } from './guardedInGit.ts';
 import type { IgnoreRules } from './ignoreRules.ts';
@@ -38,6 +39,8 @@ export interface Walking {
   readonly home?: ReadonlyMap<string, TreeEntry>;
   /** What is known of folders from earlier walks by the same rules. */
   readonly lists?: KnownLists;
+  /** Of this look. */
+  readonly systems: FileSystems;
   /** Told the content of every file that had to be read. */
   readonly keep: (content: string, bytes: Buffer) => void;
   /** Told a file of ignore rules that is part of the workspace, before anything it could be about is walked. */
@@ -74,7 +77,7 @@ export async function walkTree(walking: Walking): Promise<ReadonlyMap<string, Tr
   const fresh = new Map<string, TreeEntry>();
   const open: Open[] = [{ folder: '', guardedOnly: false }];
   const settledBefore = before === null ? 0n : BigInt(before.started) - COARSE_NS;
-  const isDated = datedWrites(before);
+  const isDated = datedWrites(before, walking.systems);
   const unread: Unread[] = [];
   /** Were listed, and not there any more when they were read. */
   const gone = new Set<string>();
