@@ -13,16 +13,31 @@ interface Violation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
 }
 
+/** Where it is, words that are there when it is, and what is done before. */
+type Place = readonly [string, string, ((page: Page) => Promise<unknown>)?];
+
+async function visit(page: Page, home: string, [place, words, prepare]: Place): Promise<void> {
+  await page.goto(`${home}#${place}`);
+  await prepare?.(page);
+  await page.getByText(words).filter({ visible: true }).first().waitFor();
+}
+
 describe.runIf(FULL)('the pages', () => {
   const bed = dashboardBed();
-  const places = (): readonly (readonly [string, string])[] => {
+  const tab = (name: string) => (page: Page) => page.getByRole('tab', { name }).click();
+  const places = (): readonly Place[] => {
     const { runs } = bed.project();
     return [
       ['/', 'Runs'],
       [`/runs/${runs.done}`, 'The way it took'],
+      [`/runs/${runs.done}`, 'approved by a human', tab('Evidence')],
+      [`/runs/${runs.done}`, 'Run started', tab('Timeline')],
+      [`/runs/${runs.working}`, 'write_files denied', tab('Tool calls')],
+      [`/runs/${runs.gate}`, 'How they differ now', tab('Changes')],
       [`/runs/${runs.parallel}`, 'Items:'],
       ['/decisions', 'Publish these notes?'],
-      [`/decisions/${runs.gate}`, 'Your decision'],
+      [`/decisions/${runs.gate}`, 'docs/logo.png'],
+      [`/decisions/${runs.gate}`, 'It goes on at', (page) => page.getByText('Break the glass').click()],
       [`/decisions/${runs.escalated}`, 'Advice for the agent'],
       [`/decisions/${runs.questions}`, 'Which database'],
       ['/workflows', 'has problems'],
@@ -43,10 +58,9 @@ describe.runIf(FULL)('the pages', () => {
     const signIn = await bed.page('/', { colorScheme, bypassCSP: true });
     await signIn.goto(`${bed.project().server.url}/sign-in?code=spent`);
     found.push(...(await scan(signIn, '/sign-in')));
-    for (const [place, words] of places()) {
-      await page.goto(`${home}#${place}`);
-      await page.getByText(words).filter({ visible: true }).first().waitFor();
-      found.push(...(await scan(page, place)));
+    for (const place of places()) {
+      await visit(page, `${home}`, place);
+      found.push(...(await scan(page, place[0])));
     }
     expect(found).toEqual([]);
   });
@@ -57,10 +71,7 @@ describe.runIf(FULL)('the pages', () => {
     const asked: string[] = [];
     page.on('request', (request) => asked.push(request.url()));
     const home = page.url().split('#')[0];
-    for (const [place, words] of places()) {
-      await page.goto(`${home}#${place}`);
-      await page.getByText(words).filter({ visible: true }).first().waitFor();
-    }
+    for (const place of places()) await visit(page, `${home}`, place);
     expect(asked.filter((url) => new URL(url).origin !== own)).toEqual([]);
     expect(page.heard.errors).toEqual([]);
   });
@@ -115,10 +126,9 @@ describe.runIf(FULL)('the pages', () => {
     const page = await bed.page('/', { viewport: { width: 390, height: 844 } });
     const home = page.url().split('#')[0];
     const wide: string[] = [];
-    for (const [place, words] of places()) {
-      await page.goto(`${home}#${place}`);
-      await page.getByText(words).filter({ visible: true }).first().waitFor();
-      if (Number(await page.evaluate('document.documentElement.scrollWidth')) > 390) wide.push(place);
+    for (const place of places()) {
+      await visit(page, `${home}`, place);
+      if (Number(await page.evaluate('document.documentElement.scrollWidth')) > 390) wide.push(place[0]);
     }
     expect(wide).toEqual([]);
   });

@@ -1,4 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { PASSPHRASE } from '../../docs/pictures/dashboardProject.ts';
 import { FULL } from '../tier.ts';
 import { dashboardBed } from './dashboardBed.ts';
@@ -9,24 +12,54 @@ const HOSTILE = `${MARKUP} \u001b[31mred\u001b[0m \u202eevil\u202c javascript:al
 describe.runIf(FULL)('the pages in trouble', () => {
   const bed = dashboardBed();
 
-  test('a lost connection is told, and what was missed is caught up with', async () => {
-    const page = await bed.page();
-    await page.context().setOffline(true);
-    // A request that is open already is not ended by that; the page's own would be, by a network that is gone.
-    await page.reload().catch(() => undefined);
-    await page.context().setOffline(false);
-    await page.goBack().catch(() => undefined);
-    const again = await bed.page();
-    await again.route('**/api/v1/events', (route) => route.abort());
-    await again.reload();
-    await again.getByText('Connection lost, trying again').waitFor();
+  test('a lost connection is told, and nothing that happened meanwhile is missed', async () => {
     const { shell } = bed.project();
-    const started = await shell.call(['start', 'feature', 'while nobody listened', '--queue', '--json']);
-    const run = String(started.json().run);
-    await again.unroute('**/api/v1/events');
+    const streams = new Set<Socket>();
+    const listen = (message: unknown) => {
+      const { request, socket } = message as { readonly request: IncomingMessage; readonly socket: Socket };
+      if (request.url?.endsWith('/api/v1/events')) streams.add(socket);
+    };
+    subscribe('http.server.request.start', listen);
+    onTestFinished(() => void unsubscribe('http.server.request.start', listen));
+    const page = await bed.page('/audit');
+    await page.locator('.record').first().waitFor();
+    await page.getByLabel('Words in a record').fill('while nobody listened');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByText('No record is like that').waitFor();
+    await shell.call(['start', 'feature', 'while nobody listened 0', '--queue', '--json']);
+    await page.getByText('while nobody listened 0', { exact: true }).first().waitFor();
 
-    await again.getByText('Live', { exact: true }).waitFor();
-    await again.locator(`[data-run="${run}"]`).waitFor();
+    // Cut for real, and kept from being opened again until all of it has happened.
+    await page.route('**/api/v1/events', (route) => route.abort());
+    expect(streams.size).toBeGreaterThan(0);
+    for (const socket of streams) socket.destroy();
+    await page.getByText('Connection lost, trying again').waitFor();
+    for (let number = 1; number <= 12; number += 1)
+      await shell.call(['start', 'feature', `while nobody listened ${number}`, '--queue', '--json']);
+    const asked: Promise<Record<string, string>>[] = [];
+    page.on('request', (request) => {
+      if (request.url().endsWith('/api/v1/events')) asked.push(request.allHeaders());
+    });
+    await page.unroute('**/api/v1/events');
+    await page.getByText('Live', { exact: true }).waitFor();
+    for (let number = 1; number <= 12; number += 1)
+      await page.getByText(`while nobody listened ${number}`, { exact: true }).first().waitFor();
+    expect((await asked.at(-1))?.['last-event-id']).toMatch(/^\d+$/);
+  });
+
+  test('a run that is taken away while its page is open says so, and leads on', async () => {
+    const { shell } = bed.project();
+    const run = String((await shell.call(['start', 'feature', 'not for long', '--json'])).json().run);
+    await shell.callAs(PASSPHRASE, ['stop', run, '--reason', 'enough', '--as', 'maria']);
+    const page = await bed.page(`/runs/${run}`);
+    await page.getByRole('heading', { name: 'not for long' }).waitFor();
+    const before = new Date().toISOString();
+    const { code, stderr } = await shell.callAs(PASSPHRASE, ['archive', '--before', before, '--as', 'maria']);
+    expect(code, stderr).toBe(0);
+    await page.reload();
+    await page.getByRole('heading', { name: 'This run was archived' }).waitFor();
+    await page.getByRole('link', { name: 'All runs' }).click();
+    await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor();
   });
 
   test('somebody else’s words are shown as words, however they are written', async () => {

@@ -1,4 +1,4 @@
-import type { Run, RunPage } from '@phasegate/wire';
+import type { Run, RunPage, WorkflowLine } from '@phasegate/wire';
 import type { RunCounts, RunGlances, RunMap } from '@phasegate/wire/watching';
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { ask } from './ask.ts';
@@ -15,6 +15,12 @@ export const sessionQuery = queryOptions({
 export const countsQuery = queryOptions({
   queryKey: ['counts'],
   queryFn: ({ signal }) => ask<RunCounts>('/state/counts', {}, signal),
+});
+
+/** Every workflow of the project. */
+export const workflowsQuery = queryOptions({
+  queryKey: ['project', 'workflows'],
+  queryFn: ({ signal }) => ask<{ readonly workflows: readonly WorkflowLine[] }>('/workflows', {}, signal),
 });
 
 /** Which runs are listed. */

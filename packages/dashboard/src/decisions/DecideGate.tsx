@@ -125,7 +125,7 @@ function Choice({ run, gate, card }: { readonly run: Run; readonly gate: Gate; r
 
 function Others({ gate }: { readonly gate: Gate }) {
   const name = useQuery(sessionQuery).data?.name;
-  const { approvers = [], quorum = 1, votes = [], expires_at } = gate;
+  const { approvers = [], quorum = 1, votes = [], excluded = [], expires_at } = gate;
   const barred = name !== undefined && approvers.length > 0 && !approvers.includes(name);
   return (
     <dl className="facts">
@@ -149,6 +149,14 @@ function Others({ gate }: { readonly gate: Gate }) {
           <dt>Closes</dt>
           <dd>
             <Age at={expires_at} />
+          </dd>
+        </>
+      )}
+      {excluded.length > 0 && (
+        <>
+          <dt>Does not count</dt>
+          <dd>
+            the yes of <Words text={excluded.join(', ')} />, as it is their own work
           </dd>
         </>
       )}

@@ -25,7 +25,8 @@ export function SettleFence({ run }: { readonly run: Run }) {
   const [reason, setReason] = useState('');
   if (fence.error !== null) return <ProblemNote error={fence.error} again={() => void fence.refetch()} />;
   if (fence.data === undefined) return <Waiting what="what was changed" />;
-  const { outside, shown } = fence.data;
+  const { outside, shown, problem, more } = fence.data;
+  if (problem !== null) return <MeasureAnew run={run} path={path} shown={shown} />;
   const paths = outside.map((one) => one.path).filter((one) => !left.has(one));
   const toggle = (one: string) =>
     setLeft(
@@ -51,6 +52,11 @@ export function SettleFence({ run }: { readonly run: Run }) {
               setReason('');
             }}
           >
+            {more > 0 && (
+              <p className="note" data-tone="amber">
+                {`${more.toLocaleString('en')} more files are outside the scope than are listed here. They are listed when these are settled.`}
+              </p>
+            )}
             <fieldset>
               <legend>Files</legend>
               {outside.map((one) => (
@@ -85,6 +91,41 @@ export function SettleFence({ run }: { readonly run: Run }) {
           </ActForm>
         </div>
       )}
+    </section>
+  );
+}
+
+/** There is nothing to compare with: a human looks at the workspace, and it is measured as it is. */
+function MeasureAnew({
+  run,
+  path,
+  shown,
+}: {
+  readonly run: Run;
+  readonly path: string;
+  readonly shown: string | null;
+}) {
+  const [reason, setReason] = useState('');
+  const actOf = () =>
+    shown === null || reason.trim() === ''
+      ? null
+      : { path, body: { action: 'accept', paths: 'all', shown, reason: reason.trim() } };
+  return (
+    <section className="stack" aria-label="Changes outside the scope">
+      <Changes run={run} which="outside" />
+      <div className="card stack">
+        <h2>Measure the workspace anew</h2>
+        <p className="small">
+          What the workspace was when the phase was entered is not known any more. Look at it yourself; what
+          you accept is all of it as it is now.
+        </p>
+        <ActForm actOf={actOf} name="Accept all of it">
+          <label>
+            Reason
+            <textarea value={reason} maxLength={8000} onChange={(event) => setReason(event.target.value)} />
+          </label>
+        </ActForm>
+      </div>
     </section>
   );
 }

@@ -19,12 +19,19 @@ import './graph.css';
 
 /** A workflow as a picture, with where a run is, and the same in words for those who hear it. */
 export function PhaseGraph({
-  nodes,
+  nodes: given,
   edges,
+  marks = NO_MARKS,
 }: {
   readonly nodes: readonly MapNode[];
   readonly edges: readonly MapEdge[];
+  /** What else is to be said of a phase: its items, or that it was refused. */
+  readonly marks?: Marks;
 }) {
+  const nodes = useMemo(
+    () => given.map((node) => ({ ...node, mark: node.id === null ? null : (marks.get(node.id) ?? null) })),
+    [given, marks],
+  );
   const frame = useRef<HTMLElement>(null);
   const [width, setWidth] = useState(0);
   useLayoutEffect(() => {
@@ -76,6 +83,10 @@ export function PhaseGraph({
 }
 
 const NARROW = 560;
+const NO_MARKS: Marks = new Map();
+
+/** A few words on phases. */
+export type Marks = ReadonlyMap<string | number, string>;
 
 type PhaseNode = Node<{ readonly placed: PlacedNode }, 'phase'>;
 type WayEdge = Edge<{ readonly placed: PlacedEdge }, 'way'>;
@@ -97,7 +108,7 @@ function edgeOf(placed: PlacedEdge): WayEdge {
 
 function PhaseBox({ data }: NodeProps<PhaseNode>) {
   const { node } = data.placed;
-  const { status, name, visits, human, parallel } = node;
+  const { status, name, visits, human, parallel, mark } = node;
   if (node.id === null) {
     return (
       <div className="graph-end" data-status={status ?? 'plain'}>
@@ -117,8 +128,9 @@ function PhaseBox({ data }: NodeProps<PhaseNode>) {
         {[
           status === null ? null : (WORDS[status] ?? status),
           visits > 1 ? `×${visits}` : null,
+          mark ?? null,
           human ? 'human gate' : null,
-          parallel ? 'parallel' : null,
+          parallel && mark == null ? 'parallel' : null,
         ]
           .filter((word) => word !== null)
           .join(' · ')}

@@ -1,13 +1,15 @@
-import type { MapEdge, MapNode } from '@phasegate/wire/watching';
+import type { MapEdge } from '@phasegate/wire/watching';
+import type { DrawnNode } from './layOut.ts';
 
 /** The graph in sentences, one for each phase: for those who hear a page, and where no picture is wanted. */
-export function describeGraph(nodes: readonly MapNode[], edges: readonly MapEdge[]): readonly string[] {
+export function describeGraph(nodes: readonly DrawnNode[], edges: readonly MapEdge[]): readonly string[] {
   return nodes.map((node) => {
     if (node.id === null) return `End${node.status === 'completed' ? ': reached' : ''}.`;
     const parts = [
       `Phase ${node.name}`,
       ...(node.status === null ? [] : [WORDS[node.status] ?? node.status]),
       ...(node.visits > 1 ? [`visited ${node.visits} times`] : []),
+      ...(node.mark == null ? [] : [node.mark]),
       ...(node.human ? ['a human decides here'] : []),
       ...(node.parallel ? ['items are worked on side by side'] : []),
     ];

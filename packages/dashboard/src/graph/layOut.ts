@@ -1,6 +1,9 @@
 import { Graph, layout } from '@dagrejs/dagre';
 import type { MapEdge, MapNode } from '@phasegate/wire/watching';
 
+/** A phase as it is drawn, with what else is said of it. */
+export type DrawnNode = MapNode & { readonly mark?: string | null };
+
 /** A place on the picture. */
 export interface Point {
   readonly x: number;
@@ -10,7 +13,7 @@ export interface Point {
 /** Where a phase stands. */
 export interface PlacedNode extends Point {
   readonly key: string;
-  readonly node: MapNode;
+  readonly node: DrawnNode;
 }
 
 /** A way, by the points it goes through. */
@@ -42,7 +45,7 @@ const LANE = 26;
  * with the phases; each way back has a lane of its own beside them, so that none crosses a phase.
  */
 export function layOut(
-  nodes: readonly MapNode[],
+  nodes: readonly DrawnNode[],
   edges: readonly MapEdge[],
   direction: 'LR' | 'TB',
 ): LaidOut {

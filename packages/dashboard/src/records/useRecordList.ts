@@ -19,7 +19,14 @@ export function useRecordList(filter: RecordFilter, follow = true) {
     queryFn: async ({ pageParam, signal }) => {
       const found = await ask<AuditFound>(
         '/audit/search',
-        { run, event, principal, search, before: pageParam || undefined, limit: PAGE },
+        {
+          run,
+          event,
+          principal,
+          search,
+          before: pageParam || undefined,
+          limit: pageParam === 0 ? FIRST_PAGE : PAGE,
+        },
         signal,
       );
       return found;
@@ -46,6 +53,8 @@ export function useRecordList(filter: RecordFilter, follow = true) {
   return { pages, records: [...fresh, ...known], fresh: fresh.length, searched };
 }
 
+/** More than a screen shows: what is seen first does not wait for what is not. */
+const FIRST_PAGE = 50;
 const PAGE = 200;
 const MOST_ARRIVED = 2000;
 

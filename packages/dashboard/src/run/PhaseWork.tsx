@@ -3,11 +3,12 @@ import type { RunMap } from '@phasegate/wire/watching';
 import { Age } from '../parts/Age.tsx';
 import { Said, Words } from '../parts/Said.tsx';
 import { OutcomeTag, Tag } from '../parts/Status.tsx';
+import { Attempts } from './Attempts.tsx';
 import { EvidenceClass } from './EvidenceClass.tsx';
 
 /** The phase a run is in: attempts and feedback, tasks, items, what it may use and write. */
 export function PhaseWork({ run, map }: { readonly run: Run; readonly map: RunMap | undefined }) {
-  if (run.phase === null) return <Ended map={map} />;
+  if (run.phase === null) return <Ended run={run} map={map} />;
   const node = map?.nodes.find(({ id }) => id === run.phase);
   return (
     <section className="card stack" aria-labelledby="phase">
@@ -29,6 +30,7 @@ export function PhaseWork({ run, map }: { readonly run: Run; readonly map: RunMa
           <Said text={run.feedback} />
         </div>
       )}
+      <Attempts run={run} />
       {map?.note != null && (
         <div className="stack tight">
           <h3>A human wrote to the agent</h3>
@@ -49,7 +51,7 @@ export function PhaseWork({ run, map }: { readonly run: Run; readonly map: RunMa
   );
 }
 
-function Ended({ map }: { readonly map: RunMap | undefined }) {
+function Ended({ run, map }: { readonly run: Run; readonly map: RunMap | undefined }) {
   return (
     <section className="card stack" aria-labelledby="path">
       <h2 id="path">The way it took</h2>
@@ -68,6 +70,7 @@ function Ended({ map }: { readonly map: RunMap | undefined }) {
           </li>
         ))}
       </ol>
+      <Attempts run={run} />
     </section>
   );
 }

@@ -1,7 +1,8 @@
 import type { Run } from '@phasegate/wire';
+import type { RunMap } from '@phasegate/wire/watching';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useMemo, useState } from 'react';
 import { Problem } from '../api/ask.ts';
 import { mapQuery, runQuery } from '../api/queries.ts';
 import { Age } from '../parts/Age.tsx';
@@ -25,6 +26,11 @@ const TABS = ['Overview', 'Evidence', 'Timeline', 'Tool calls', 'Changes'] as co
 /** All there is to see of one run. */
 export function RunPage() {
   const { run: id } = useParams({ from: '/runs/$run' });
+  // Of another run nothing is open that was open of this one.
+  return <OneRun key={id} id={id} />;
+}
+
+function OneRun({ id }: { readonly id: string }) {
   const run = useQuery(runQuery(id));
   const [tab, setTab] = useState<(typeof TABS)[number]>('Overview');
   if (run.error !== null) return <NoRun id={id} error={run.error} again={() => void run.refetch()} />;
@@ -73,6 +79,7 @@ function Head({ run }: { readonly run: Run }) {
 
 function Overview({ run }: { readonly run: Run }) {
   const map = useQuery(mapQuery(run.run));
+  const marks = useMemo(() => marksOf(run, map.data), [run, map.data]);
   return (
     <div className="stack">
       <section className="card" aria-label="Phases">
@@ -81,7 +88,7 @@ function Overview({ run }: { readonly run: Run }) {
           <Waiting what="the phases" />
         ) : (
           <Suspense fallback={<Waiting what="the graph" />}>
-            <PhaseGraph nodes={map.data.nodes} edges={map.data.edges} />
+            <PhaseGraph nodes={map.data.nodes} edges={map.data.edges} marks={marks} />
           </Suspense>
         )}
       </section>
@@ -91,6 +98,19 @@ function Overview({ run }: { readonly run: Run }) {
       </div>
     </div>
   );
+}
+
+/** What the phase a run is in has come to: its items, or what stands in its way. */
+function marksOf(run: Run, map: RunMap | undefined): ReadonlyMap<string | number, string> {
+  if (run.phase === null) return new Map();
+  const items = map?.items ?? [];
+  const done = items.filter(({ status }) => status === 'completed').length;
+  const words = [
+    ...(items.length === 0 ? [] : [`${done} of ${items.length} items`]),
+    ...(run.attempts === 0 ? [] : [`refused ${run.attempts === 1 ? 'once' : `${run.attempts} times`}`]),
+    ...((run.violations ?? []).length === 0 ? [] : ['fence']),
+  ];
+  return words.length === 0 ? new Map() : new Map([[run.phase, words.join(', ')]]);
 }
 
 function Facts({ run }: { readonly run: Run }) {
@@ -162,6 +182,19 @@ function NoRun({
   readonly error: unknown;
   readonly again: () => void;
 }) {
+  if (error instanceof Problem && error.code === 'run_archived') {
+    return (
+      <Empty page title="This run was archived">
+        <p>
+          <Words text={error.message} most={600} />
+        </p>
+        <p className="soft">{error.hint}</p>
+        <Link to="/" className="button">
+          All runs
+        </Link>
+      </Empty>
+    );
+  }
   if (!(error instanceof Problem) || error.status !== 404) return <ProblemNote error={error} again={again} />;
   return (
     <Empty page title="There is no such run">

@@ -1,4 +1,5 @@
 import { useCallback } from 'react';
+import { addressOf } from '../api/ask.ts';
 import { Empty, ProblemNote, Waiting } from '../parts/Told.tsx';
 import { RecordRows } from '../records/RecordRows.tsx';
 import { useRecordList } from '../records/useRecordList.ts';
@@ -22,8 +23,16 @@ export function Timeline({ run, events }: { readonly run: string; readonly event
     );
   }
   return (
-    <div className="card grid">
-      <RecordRows records={records} more={hasNextPage ? more : null} showRun={false} />
+    <div className="stack tight">
+      <p className="row small soft">
+        Newest first.
+        <a href={addressOf('/audit/export', { run })} download>
+          Take the record of this run along
+        </a>
+      </p>
+      <div className="card grid">
+        <RecordRows records={records} more={hasNextPage ? more : null} showRun={false} />
+      </div>
     </div>
   );
 }

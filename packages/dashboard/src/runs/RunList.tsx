@@ -12,7 +12,7 @@ import { OutcomeTag, Status, Tag } from '../parts/Status.tsx';
 import { Empty, ProblemNote, Waiting } from '../parts/Told.tsx';
 
 const ROW_HEIGHT = 56;
-const HEADINGS = ['Status', 'Run', 'Workflow', 'Phase', 'Agent', 'Last verdict', 'Changed'];
+const HEADINGS = ['Status', 'Run', 'Workflow', 'Phase', 'Agent', 'Last verdict', 'Age'];
 
 /** The list itself: as many rows as fit the screen, and pages of it as they are looked at. */
 export function RunList({
@@ -117,8 +117,11 @@ function Row({
       <span>
         <Verdict glance={glance} />
       </span>
-      <span className="small soft">
-        <Age at={line.updated_at} />
+      <span className="two-lines small soft">
+        <Age at={line.started_at} />
+        <span>
+          moved <Age at={line.updated_at} />
+        </span>
       </span>
     </Link>
   );

@@ -2,7 +2,8 @@ import { RUN_STATUSES } from '@phasegate/core/contract';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useDeferredValue, useEffect, useRef, useState } from 'react';
-import { countsQuery, type RunFilter } from '../api/queries.ts';
+import { countsQuery, type RunFilter, workflowsQuery } from '../api/queries.ts';
+import { plainText } from '../parts/plainText.ts';
 import { filterFrom } from './filterFrom.ts';
 import { RunList } from './RunList.tsx';
 
@@ -31,11 +32,7 @@ export function RunsPage() {
       </header>
       <div className="row">
         <SearchField value={filter.q ?? ''} change={(q) => change({ q: q === '' ? undefined : q })} />
-        {filter.workflow !== undefined && (
-          <button type="button" className="chip" aria-pressed onClick={() => change({ workflow: undefined })}>
-            Workflow {filter.workflow} ✕
-          </button>
-        )}
+        <WorkflowField value={filter.workflow} change={(workflow) => change({ workflow })} />
       </div>
       <fieldset className="row" aria-label="Status">
         <StatusChip
@@ -59,6 +56,38 @@ export function RunsPage() {
         total={filter.q === undefined && filter.workflow === undefined ? known : undefined}
       />
     </>
+  );
+}
+
+/** Those of the project, and the one that is chosen, which may be there no more. */
+function WorkflowField({
+  value,
+  change,
+}: {
+  readonly value: string | undefined;
+  readonly change: (workflow: string | undefined) => void;
+}) {
+  // Asked for when somebody is about to choose: the first view needs none of it.
+  const [wanted, setWanted] = useState(false);
+  const list = useQuery({ ...workflowsQuery, enabled: wanted }).data?.workflows.map(({ id }) => id) ?? [];
+  const known = [...new Set([...list, ...(value === undefined ? [] : [value])])];
+  return (
+    <label className="chosen">
+      <span className="unseen">Workflow</span>
+      <select
+        value={value ?? ''}
+        onFocus={() => setWanted(true)}
+        onPointerEnter={() => setWanted(true)}
+        onChange={(event) => change(event.target.value === '' ? undefined : event.target.value)}
+      >
+        <option value="">All workflows</option>
+        {known.map((id) => (
+          <option key={id} value={id}>
+            {plainText(id).slice(0, 80)}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }
 

@@ -1,17 +1,14 @@
 import type { WorkflowLine } from '@phasegate/wire';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { ask } from '../api/ask.ts';
+import { workflowsQuery } from '../api/queries.ts';
 import { Words } from '../parts/Said.tsx';
 import { Tag } from '../parts/Status.tsx';
 import { Empty, ProblemNote, Waiting } from '../parts/Told.tsx';
 
 /** Every workflow of the project, with what is wrong with it. */
 export function WorkflowsPage() {
-  const list = useQuery({
-    queryKey: ['project', 'workflows'],
-    queryFn: ({ signal }) => ask<{ readonly workflows: readonly WorkflowLine[] }>('/workflows', {}, signal),
-  });
+  const list = useQuery(workflowsQuery);
   return (
     <>
       <header className="head">
