@@ -47,11 +47,7 @@ function shotsOf({ runs }: DashboardProject): readonly Shot[] {
       },
     ],
     ['inbox', '/decisions', (page) => page.getByText('Publish these notes?').waitFor()],
-    [
-      'decision',
-      `/decisions/${runs.gate}`,
-      (page) => page.getByRole('heading', { name: 'Your decision' }).waitFor(),
-    ],
+    ['decision', `/decisions/${runs.gate}`, (page) => page.locator('.diff-line').first().waitFor()],
     [
       'escalation',
       `/decisions/${runs.escalated}`,

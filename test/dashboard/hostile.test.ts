@@ -9,12 +9,13 @@ import { dashboardBed } from './dashboardBed.ts';
 const MARKUP = '<img src=x onerror="document.title=`owned`"><script>document.title="owned"</script>';
 const SIGNS = '\u001b[31mred\u001b[0m \u202eevil\u202c \u2066x\u2069 \u0000 \u2028 javascript:alert(1)';
 const HOSTILE = `${MARKUP} ${SIGNS}`;
+const TURNED = `${MARKUP} \u202eevil\u202c`;
 const FILE = "docs/<img src=x onerror=document.title='owned'> \u202egnp.md";
 
 /** Everything that an author may write in words of their own. */
 const WORKFLOW = `workflow: hostile
-title: ${JSON.stringify(MARKUP)}
-description: ${JSON.stringify(MARKUP)}
+title: ${JSON.stringify(TURNED)}
+description: ${JSON.stringify(TURNED)}
 enforcement: { workspace: shared }
 phases:
   DRAFT:
@@ -26,7 +27,7 @@ phases:
     gate:
       human:
         prompt: ${JSON.stringify(MARKUP)}
-        options: [{ label: ${JSON.stringify(MARKUP)} }, { label: Rework, next: DRAFT, requires_input: true }]
+        options: [{ label: ${JSON.stringify(TURNED)} }, { label: Rework, next: DRAFT, requires_input: true }]
   NEXT:
     instructions: go on
     writes: []
@@ -82,6 +83,7 @@ describe.runIf(FULL)('words and files of others', () => {
       .getByText(/long lines only the beginning is/)
       .first()
       .waitFor();
+    await page.getByRole('radio').first().check();
     await harmless(page, 'the card');
     await at(`/decisions/${asking}`, '‹202E›evil');
     await at(`/decisions/${strayed}`, '‹202E›.txt');
@@ -106,5 +108,8 @@ describe.runIf(FULL)('words and files of others', () => {
 
 async function harmless(page: Page, place: string): Promise<void> {
   expect(await page.title(), place).toBe('Phasegate');
+  // What turns the direction of reading, and what a terminal obeys, is a sign that can be seen.
+  const words = String(await page.evaluate('document.body.innerText'));
+  expect(words.match(/[\u202a-\u202e\u2066-\u2069]|(?![\n\t])\p{Cc}/gu), place).toBeNull();
   expect(await page.locator('img, b[onmouseover], script:not([src])').count(), place).toBe(0);
 }

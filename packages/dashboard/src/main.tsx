@@ -17,7 +17,9 @@ const client = new QueryClient({
       // What happens is told by the stream of events: nothing is asked again without a reason.
       staleTime: 60_000,
       refetchOnWindowFocus: false,
-      retry: (failures, error) => failures < 2 && error instanceof Problem && error.status === 0,
+      // Nobody answered, or somebody asked too often: both pass.
+      retry: (failures, error) =>
+        failures < 2 && error instanceof Problem && (error.status === 0 || error.status === 429),
       retryDelay: 1000,
     },
   },

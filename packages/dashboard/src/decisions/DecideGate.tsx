@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { ask } from '../api/ask.ts';
 import { sessionQuery } from '../api/queries.ts';
 import { Age } from '../parts/Age.tsx';
+import { plainText } from '../parts/plainText.ts';
 import { Said, Words } from '../parts/Said.tsx';
 import { Tag } from '../parts/Status.tsx';
 import { ProblemNote, Waiting } from '../parts/Told.tsx';
@@ -76,7 +77,10 @@ function Choice({ run, gate, card }: { readonly run: Run; readonly gate: Gate; r
       <h2 id="question">Your decision</h2>
       <Said text={gate.prompt} />
       <Others gate={gate} />
-      <ActForm actOf={actOf} name={chosen === undefined ? 'Decide' : `Decide: ${chosen.label.slice(0, 40)}`}>
+      <ActForm
+        actOf={actOf}
+        name={chosen === undefined ? 'Decide' : `Decide: ${plainText(chosen.label.slice(0, 40))}`}
+      >
         <fieldset>
           <legend>Options</legend>
           {options.map((option) => (
@@ -132,7 +136,9 @@ function Others({ gate }: { readonly gate: Gate }) {
       {approvers.length > 0 && (
         <>
           <dt>May decide</dt>
-          <dd>{approvers.join(', ')}</dd>
+          <dd>
+            <Words text={approvers.join(', ')} most={600} />
+          </dd>
         </>
       )}
       {quorum > 1 && (

@@ -26,7 +26,7 @@ export function DecisionPage() {
         <p className="small">
           <Link to="/decisions">Decisions</Link>{' '}
           <span className="soft">
-            / {run.data.workflow} /{' '}
+            / <Words text={run.data.workflow} /> /{' '}
             <Link to="/runs/$run" params={{ run: id }}>
               run <span className="mono">{id}</span>
             </Link>

@@ -108,7 +108,7 @@ function Seen({ parts }: { readonly parts: CardParts }) {
       )}
       <Proven proven={proven} />
       <Lines title="Tools it carried out, with receipts" lines={receipts} />
-      <Lines title="Files that were changed" lines={files} />
+      <Lines title="Files that earlier phases changed, and calls asked for" lines={files} />
       <Lines title="Programs that ran" lines={programs} />
       <Lines title="Other calls" lines={calls} />
     </Section>

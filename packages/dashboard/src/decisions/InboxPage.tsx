@@ -103,7 +103,7 @@ function Item({ item, name }: { readonly item: InboxItem; readonly name: string 
         <Words text={text} most={280} />
       </span>
       <span className="row small soft">
-        <span>{workflow}</span>
+        <Words text={workflow} />
         {item.phase !== null && (
           <span>
             phase <Words text={String(item.phase)} />

@@ -86,7 +86,10 @@ export function cardParts(card: GateCard['card']): CardParts {
         `${word(phase)}: ${word(tool)} ×${word(times)}${failed === 0 || failed === undefined ? '' : `, ${word(failed)} failed`}`,
     ),
     files: [
-      ...list('files').flatMap(filesIn),
+      // What this phase changed is shown line by line.
+      ...list('files')
+        .filter(({ phase }) => phase !== card.phase || card.diff === undefined)
+        .flatMap(filesIn),
       ...list('changed').flatMap(pathsIn),
       ...list('changed_unnamed').map(inWords),
     ],

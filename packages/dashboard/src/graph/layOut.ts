@@ -35,7 +35,7 @@ export interface LaidOut {
 }
 
 /** How large a phase is drawn. */
-export const NODE = { width: 156, height: 58 } as const;
+export const NODE = { width: 178, height: 58 } as const;
 
 /** How far ways back lie apart, beside the phases. */
 const LANE = 26;
@@ -120,7 +120,8 @@ function wayBack(
 
 /** What is written on a way, as wide as it is drawn. */
 function widthOf({ label }: MapEdge): number {
-  return Math.min(LONGEST_LABEL, label.length * 6.2 + 10);
+  // With room for the arrow on both sides.
+  return Math.min(LONGEST_LABEL, label.length * 6.2 + 10) + 32;
 }
 
 const LONGEST_LABEL = 110;

@@ -1,4 +1,5 @@
 import type { RunLine } from '@phasegate/wire';
+import { plainText } from './plainText.ts';
 
 /** The colours a thing can have; each says something, and never alone. */
 export type Tone = 'blue' | 'amber' | 'red' | 'green' | 'grey';
@@ -26,7 +27,7 @@ export function Tag({
 }) {
   return (
     <span className={plain ? 'tag plain' : 'tag'} data-tone={tone}>
-      {text}
+      {plainText(text)}
     </span>
   );
 }

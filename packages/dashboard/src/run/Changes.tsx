@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo } from 'react';
 import { ask, Problem } from '../api/ask.ts';
 import { filesFromGit } from '../diff/fileDiff.ts';
+import { plainText } from '../parts/plainText.ts';
 import { Words } from '../parts/Said.tsx';
 import { Tag } from '../parts/Status.tsx';
 import { Empty, ProblemNote, Waiting } from '../parts/Told.tsx';
@@ -67,7 +68,7 @@ export function Changes({
           <span className="soft small">
             {writes.length === 0
               ? 'this phase may write nothing'
-              : `this phase may write ${writes.join(', ')}`}
+              : plainText(`this phase may write ${writes.join(', ')}`)}
           </span>
         </p>
         <PathList paths={outside} />

@@ -9,7 +9,9 @@ export function Needed({ run }: { readonly run: Run }) {
   return (
     <section className="note row spread" data-tone={told.tone} aria-label="What is needed next">
       <div>
-        <strong>{told.title}</strong>
+        <strong>
+          <Words text={told.title} />
+        </strong>
         {told.text !== null && (
           <p>
             <Words text={told.text} most={600} />

@@ -1,6 +1,7 @@
 import type { Run } from '@phasegate/wire';
 import type { RunMap } from '@phasegate/wire/watching';
 import { Age } from '../parts/Age.tsx';
+import { plainText } from '../parts/plainText.ts';
 import { Said, Words } from '../parts/Said.tsx';
 import { OutcomeTag, Tag } from '../parts/Status.tsx';
 import { Attempts } from './Attempts.tsx';
@@ -155,7 +156,7 @@ function CheckList({ node }: { readonly node: RunMap['nodes'][number] }) {
 /** What a phase may use and write. */
 export function Scope({ scope }: { readonly scope: NonNullable<RunMap['scope']> }) {
   const list = (words: readonly string[], none: string) =>
-    words.length === 0 ? <span className="soft">{none}</span> : <code>{words.join(', ')}</code>;
+    words.length === 0 ? <span className="soft">{none}</span> : <code>{plainText(words.join(', '))}</code>;
   return (
     <dl className="facts">
       <dt>May use</dt>

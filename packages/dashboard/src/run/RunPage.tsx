@@ -58,7 +58,10 @@ function Head({ run }: { readonly run: Run }) {
   return (
     <header className="head">
       <p className="small">
-        <Link to="/">Runs</Link> <span className="soft">/ {run.workflow}</span>
+        <Link to="/">Runs</Link>{' '}
+        <span className="soft">
+          / <Words text={run.workflow} />
+        </span>
       </p>
       <h1>{about === null ? `Run ${run.run}` : <Words text={about} most={160} />}</h1>
       <div className="row">
@@ -122,7 +125,7 @@ function Facts({ run }: { readonly run: Run }) {
         <dt>Workflow</dt>
         <dd>
           <Link to="/workflows/$workflow" params={{ workflow: run.workflow }}>
-            {run.title}
+            <Words text={run.title} />
           </Link>
         </dd>
         {run.target !== null && (

@@ -106,7 +106,9 @@ function Row({
         {about === null ? <span className="soft">no goal was given</span> : <Words text={about} />}
         <span className="mono small soft">{line.run}</span>
       </span>
-      <span>{line.workflow}</span>
+      <span>
+        <Words text={line.workflow} />
+      </span>
       <span>
         {line.phase === null ? <span className="soft">ended</span> : <Words text={String(line.phase)} />}
       </span>

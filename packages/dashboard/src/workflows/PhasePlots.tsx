@@ -23,7 +23,7 @@ export function PhasePlots({
               <th scope="col">Entered</th>
               <th scope="col">Pass rate</th>
               <th scope="col">Attempts</th>
-              <th scope="col">Tries per visit</th>
+              <th scope="col">Tries to pass</th>
               <th scope="col">Time</th>
               <th scope="col">Median, slow</th>
             </tr>
@@ -75,7 +75,7 @@ function PhaseRow({
           />
         </svg>
       </td>
-      <td>{entered === 0 ? '—' : (tries / entered).toFixed(1)}</td>
+      <td>{passed === 0 ? '—' : (tries / passed).toFixed(1)}</td>
       <td>
         <svg
           className="plot"

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import { ask } from '../api/ask.ts';
+import { plainText } from '../parts/plainText.ts';
 import { Words } from '../parts/Said.tsx';
 import { Tag } from '../parts/Status.tsx';
 import { Empty, ProblemNote, Waiting } from '../parts/Told.tsx';
@@ -33,11 +34,18 @@ export function WorkflowPage() {
     <>
       <header className="head">
         <p className="small">
-          <Link to="/workflows">Workflows</Link> <span className="soft">/ {id}</span>
+          <Link to="/workflows">Workflows</Link>{' '}
+          <span className="soft">
+            / <Words text={id} />
+          </span>
         </p>
-        <h1>{title}</h1>
+        <h1>
+          <Words text={title} most={160} />
+        </h1>
         <p className="row small soft">
-          <span className="mono">{file}</span>
+          <span className="mono">
+            <Words text={file} />
+          </span>
           <Tag plain text={format} />
           <Link to="/" search={{ workflow: id }}>
             its runs
@@ -81,7 +89,7 @@ export function WorkflowPage() {
             <Scope scope={phase} />
             {phase.evidence.length > 0 && (
               <p className="small soft">
-                asks for <code>{phase.evidence.join(', ')}</code>
+                asks for <code>{plainText(phase.evidence.join(', '))}</code>
               </p>
             )}
           </article>
@@ -107,7 +115,7 @@ function Problems({ page }: { readonly page: Page }) {
       <ul className="stack tight">
         {page.problems.map(({ file, line, column, message }) => (
           <li key={`${file}:${line}:${column}:${message}`}>
-            <code>{`${file}:${line}:${column}`}</code> <Words text={message} most={500} />
+            <code>{plainText(`${file}:${line}:${column}`)}</code> <Words text={message} most={500} />
           </li>
         ))}
       </ul>

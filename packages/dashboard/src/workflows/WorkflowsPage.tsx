@@ -44,7 +44,9 @@ function Tile({ workflow }: { readonly workflow: WorkflowLine }) {
   return (
     <Link to="/workflows/$workflow" params={{ workflow: id }} className="card tile">
       <span className="row spread">
-        <strong>{title}</strong>
+        <strong>
+          <Words text={title} most={120} />
+        </strong>
         {problem === undefined ? <Tag tone="green" text="valid" /> : <Tag tone="red" text="has problems" />}
       </span>
       {description !== undefined && description !== '' && (
@@ -58,7 +60,9 @@ function Tile({ workflow }: { readonly workflow: WorkflowLine }) {
         </span>
       )}
       <span className="row small soft">
-        <span className="mono">{id}</span>
+        <span className="mono">
+          <Words text={id} />
+        </span>
         <span>{phases === null ? 'phases are made by code' : `${phases} phases`}</span>
         {dynamic === true && <span>made from a source</span>}
       </span>

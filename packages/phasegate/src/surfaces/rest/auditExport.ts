@@ -12,6 +12,12 @@ export function registerAuditExport(app: Hono<RestEnv>, { project }: Pick<RestPa
     const run = c.req.query('run');
     // Whether there is such a run is said before the file begins.
     if (run !== undefined) await human.view(run);
+    const headers = {
+      'content-type': 'application/x-ndjson',
+      'content-disposition': 'attachment; filename="phasegate-audit.jsonl"',
+    };
+    // Nobody reads the body of such a request, so nothing would ever give its turn back.
+    if (c.req.method === 'HEAD') return new Response(null, { headers });
     const end = await taken.take(humanOf(c).name);
     const pageAfter = async (after: number): Promise<Page> => {
       if (run === undefined) {
@@ -19,12 +25,7 @@ export function registerAuditExport(app: Hono<RestEnv>, { project }: Pick<RestPa
       }
       return (await human.history(run, { after, limit: WINDOW })).map((record) => [record.seq, record]);
     };
-    return new Response(linesOf(pageAfter, end), {
-      headers: {
-        'content-type': 'application/x-ndjson',
-        'content-disposition': 'attachment; filename="phasegate-audit.jsonl"',
-      },
-    });
+    return new Response(linesOf(pageAfter, end), { headers });
   });
 }
 

@@ -57,6 +57,22 @@ describe('somebody who may only look', () => {
     });
   });
 
+  test('takes the audit along, and what was not read or was given up keeps nobody from it', async () => {
+    const { bed } = await opened();
+    const headers = { authorization: `Bearer ${await viewer(bed)}` };
+    const ask = (method: string) => bed.app.request('/api/v1/audit/export', { method, headers });
+    for (let round = 0; round < 4; round += 1) {
+      expect((await ask('HEAD')).status).toBe(200);
+      await (await ask('GET')).body?.cancel();
+    }
+    const unread = [await ask('GET'), await ask('GET')];
+    const third = ask('GET');
+    await unread[0]?.text();
+
+    expect(await (await third).text()).toContain('"human_added"');
+    await unread[1]?.body?.cancel();
+  });
+
   test('looks at a workspace once at a time, as an agent does', async () => {
     const { bed, key } = await opened();
     const ann = await viewer(bed);
