@@ -46,6 +46,7 @@ const PLAIN: Readonly<Record<string, Readonly<Record<string, number>>>> = {
     'phasegate/src/agents/startProgram.ts': 1,
     'phasegate/src/agents/subprocessAdapter.ts': 1,
     'phasegate/src/backgroundServer.ts': 2,
+    'phasegate/src/config/databaseAddress.ts': 1,
     'phasegate/src/config/worktreeRecord.ts': 1,
     'phasegate/src/database/attemptRecord.ts': 1,
     'phasegate/src/database/backups.ts': 1,

@@ -37,6 +37,7 @@ const FAMILIES: Readonly<Record<string, number>> = {
   'exampleEvidence.js': 2,
   'fence.js': 78,
   'fenceActs.js': 9,
+  'postgres.js': 150,
   'graph.js': 37,
   'help.js': 4,
   'hooks.js': 115,

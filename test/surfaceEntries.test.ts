@@ -269,6 +269,7 @@ test('@phasegate/core/contract exports exactly these values', () => {
     'LEAST_PASSPHRASE',
     'LONGEST_PASSPHRASE',
     'MCP_SECONDS',
+    'POSTGRES_URL',
     'REQUEST_LIMIT',
     'RUN_STATUSES',
     'SOCKET_KEY',
@@ -359,8 +360,11 @@ test('@phasegate/audit exports exactly these values', () => {
     'headWeight',
     'isFoundAlike',
     'isInPlace',
+    'leaseMac',
     'moveHead',
+    'nameOfLease',
     'nextDigest',
+    'parseWorkflow',
     'placeOf',
     'placesInTheWay',
     'placesKeepingOut',
@@ -381,6 +385,7 @@ test('@phasegate/audit exports exactly these values', () => {
     'stateOf',
     'stateText',
     'stubMac',
+    'sumFrom',
     'sumOfHead',
     'sumText',
     'summaryOf',
@@ -428,5 +433,5 @@ test('@phasegate/audit/verify exports exactly these values', () => {
 });
 
 test('@phasegate/postgres exports exactly these values', () => {
-  expect(Object.keys(postgres).sort()).toEqual(['connectionSettings', 'isPostgresUrl']);
+  expect(Object.keys(postgres).sort()).toEqual(['connectionSettings', 'openPostgresStore']);
 });

@@ -39,6 +39,7 @@ const FAMILIES = [
   { name: 'sandbox', test: own('sandbox/') },
   { name: 'verify', test: own('verify/', commands('deps', 'receipts')) },
   { name: 'database', test: own('database/') },
+  { name: 'postgres', test: /packages\/postgres\/dist/ },
   { name: 'jose', test: npm('jose') },
   { name: 'markdown', test: /packages\/markdown\/dist/ },
   { name: 'prompts', test: either(npm('@clack', 'sisteransi'), own('surfaces/cli/dropTyped')) },
@@ -155,7 +156,7 @@ const FAMILIES = [
 
 /** Left outside: what only a server needs, which lives long, and what must be the only one in its process. */
 const OUTSIDE =
-  /^(?:@hono\/|@simplewebauthn\/|hono|@modelcontextprotocol\/|@opentelemetry\/|pino|prom-client)/;
+  /^(?:@hono\/|@simplewebauthn\/|hono|@modelcontextprotocol\/|@opentelemetry\/|pino|prom-client|pg$)/;
 
 /**
  * Each family is one function, as `bin/phasegate.js` calls it: V8 can then be given what it made of it before, which a

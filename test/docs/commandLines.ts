@@ -35,10 +35,12 @@ const ISOLATED = 'it needs root, and users of its own: `adversary/isolated.test.
 const DOCTOR = 'it ends with 1 until a human is set up: `doctor.test.ts` runs it';
 const COMMITS =
   'it is about commits of the reader’s own: `verifyRange.test.ts` and `githubStep.test.ts` do the same';
+const DATABASE = 'it needs a PostgreSQL server and its programs: `postgres.test.ts` has one';
 const SHELL = 'it reads what the line before it wrote, with programs that are not ours';
 
 /** Lines that are not run as they stand, each with the reason. What is not here is run. */
 export const NOT_RUN: readonly (readonly [RegExp, string])[] = [
+  [/^pg_dump/, DATABASE],
   [/^phasegate serve/, STAYS],
   [/^phasegate deps freeze/, HUMAN],
   [/^phasegate up$/, LASTS],

@@ -18,32 +18,47 @@ export interface AuditKnowledge {
   ) => boolean;
 }
 
-/** One unchanging view of all a store holds, read piece by piece. */
+/** One unchanging view of all a store holds, read piece by piece, as fast as the store gives it. */
 export interface AuditSource {
   /** Rows of runs, one at a time; only those of a share where one is given. */
-  rows(share?: Share): Iterable<AuditRow>;
+  rows(share?: Share): Flow<AuditRow>;
   /** Records of one chain in order, one at a time. */
-  records(run: string | null): Iterable<StoredRecord>;
+  records(run: string | null): Flow<StoredRecord>;
   /** The newest seq of a stored run, or undefined when there is no such run. */
-  seqOf(run: string): number | undefined;
-  hashAt(run: string, seq: number): string | undefined;
+  seqOf(run: string): Soon<number | undefined>;
+  hashAt(run: string, seq: number): Soon<string | undefined>;
   /** Runs that have records and no row. */
-  orphans(): Iterable<string>;
+  orphans(): Flow<string>;
   /** Null where the store signs no head; undefined where it should have one and has none. */
-  head(): SignedHead | null | undefined;
+  head(): Soon<SignedHead | null | undefined>;
   /** The workflow of that hash, or null when there is none or it was changed. */
-  workflow(hash: string): Workflow | null;
-  humans(): readonly StoredHuman[];
-  agents(): readonly StoredAgent[];
+  workflow(hash: string): Soon<Workflow | null>;
+  humans(): Soon<readonly StoredHuman[]>;
+  agents(): Soon<readonly StoredAgent[]>;
   /** Names of rows of other kinds that do not match their seal. */
-  unsealed(): Iterable<string>;
+  unsealed(): Flow<string>;
   /** Stubs of archived runs, one at a time; absent in a store that archives none. */
-  archived?(): Iterable<StoredStub>;
+  archived?(): Flow<StoredStub>;
   /** The stub of one run. */
-  stubOf?(run: string): StoredStub | undefined;
+  stubOf?(run: string): Soon<StoredStub | undefined>;
   /** Where records stand among all; absent in a store that gives no anchors. */
   readonly places?: Places;
 }
+
+/** A source that need not be waited for. */
+export interface PromptAuditSource extends AuditSource {
+  rows(share?: Share): Iterable<AuditRow>;
+  records(run: string | null): Iterable<StoredRecord>;
+  workflow(hash: string): Workflow | null;
+  humans(): readonly StoredHuman[];
+  readonly places: Omit<Places, 'newest'> & { newest(): number };
+}
+
+/** A value at once, or later. */
+export type Soon<T> = T | Promise<T>;
+
+/** Values one at a time, at once or later. */
+export type Flow<T> = Iterable<T> | AsyncIterable<T>;
 
 /** The rows of runs from one number to another, with both. Any number SQLite knows can be one of a row. */
 export interface Share {
@@ -54,12 +69,12 @@ export interface Share {
 /** Records by the numbers they were given as they came, over all chains. */
 export interface Places {
   /** Of the newest record; 0 when there is none. */
-  newest(): number;
-  of(run: string, seq: number): number | undefined;
+  newest(): Soon<number>;
+  of(run: string, seq: number): Soon<number | undefined>;
   /** Where every record stands, in the order they came. */
-  heads(): Iterable<PlacedHead>;
+  heads(): Flow<PlacedHead>;
   /** How many records a chain has, with the numbers of its first and last; no two have the same. */
-  extent(run: string): { readonly count: number; readonly first: number; readonly last: number };
+  extent(run: string): Soon<{ readonly count: number; readonly first: number; readonly last: number }>;
 }
 
 /** A record as the end of its chain, at the time it came. */

@@ -38,6 +38,11 @@ export function sumText(value: bigint): string {
   return value.toString(16).padStart(64, '0');
 }
 
+/** The sum a stored text stands for. One that was edited into something else fits no signature, as zero does not. */
+export function sumFrom(stored: string): bigint {
+  return /^[0-9a-f]{64}$/.test(stored) ? BigInt(`0x${stored}`) : 0n;
+}
+
 function headText({ project, sum, runs, time }: UnsignedHead): string {
   return canonicalJson({
     purpose: 'phasegate audit head',

@@ -16,21 +16,22 @@ export async function verifyAnchors(
   const { source } = verification;
   const sorted = [...anchors].sort((one, other) => one.place - other.place);
   const walked = createWalk(verification);
-  const stubs = [...(source.archived?.() ?? [])];
+  const stubs: StoredStub[] = [];
+  for await (const stub of source.archived?.() ?? []) stubs.push(stub);
   const unclear: Anchor[] = [];
   let next = 0;
   const settle = (anchor: Anchor) => {
     if (stubs.some(({ first, last }) => first <= anchor.place && anchor.place < last)) unclear.push(anchor);
     else walked.compare(anchor, stubs);
   };
-  for (const head of source.places?.heads() ?? []) {
+  for await (const head of source.places?.heads() ?? []) {
     while (next < sorted.length && head.place > (sorted[next] as Anchor).place)
       settle(sorted[next++] as Anchor);
     walked.take(head);
     const pause = verification.breathe();
     if (pause !== undefined) await pause;
   }
-  const newest = source.places?.newest() ?? 0;
+  const newest = (await source.places?.newest()) ?? 0;
   for (const anchor of sorted.slice(next)) {
     if (newest < anchor.place)
       verification.report(headInvalid(anchor.project.seq, endsBefore(anchor, newest)));

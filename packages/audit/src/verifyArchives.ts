@@ -30,14 +30,14 @@ export async function verifyArchives(
   }
   const bundles = new Map<string, ArchivedBundle>();
   let runs = 0;
-  for (const stub of source.archived?.() ?? []) {
+  for await (const stub of source.archived?.() ?? []) {
     runs += 1;
     const { file, sha256 } = stub;
     const bundle = given.get(sha256);
     const verified = bundle !== undefined && bundle.findings.length === 0;
     const known = bundles.get(sha256) ?? { file, sha256, runs: 0, verified };
     bundles.set(sha256, { ...known, runs: known.runs + 1 });
-    verifyStub(verification, stub, bundle);
+    await verifyStub(verification, stub, bundle);
     countStub(verification, stub, bundle);
     const pause = verification.breathe();
     if (pause !== undefined) await pause;
@@ -53,12 +53,17 @@ export async function verifyArchives(
   return { bundles: [...bundles.values()], runs };
 }
 
-function verifyStub(verification: Verification, stub: StoredStub, bundle: VerifiedBundle | undefined): void {
+async function verifyStub(
+  verification: Verification,
+  stub: StoredStub,
+  bundle: VerifiedBundle | undefined,
+): Promise<void> {
   const { run, head, sealed } = stub;
   const state = (message: string) =>
     verification.report({ kind: 'state_edited', run, seq: head.seq, message });
   if (!sealed) state(`the stub of archived run \`${run}\` does not match its seal`);
-  if (verification.source.seqOf(run) !== undefined) state(`run \`${run}\` is archived, and is there again`);
+  if ((await verification.source.seqOf(run)) !== undefined)
+    state(`run \`${run}\` is archived, and is there again`);
   if (bundle === undefined) return;
   const held = bundle.runs.get(run);
   if (held?.head.seq === head.seq && held.head.hash === head.hash) return;

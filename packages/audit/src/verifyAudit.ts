@@ -27,7 +27,7 @@ export async function verifyAudit(work: AuditWork): Promise<AuditReport> {
   if (asks && source.places === undefined) {
     throw new PhasegateError('store_unavailable', 'this store gives no anchors');
   }
-  const humans = source.humans();
+  const humans = await source.humans();
   const here: ShareWork = {
     source,
     seal,
@@ -52,14 +52,14 @@ export async function verifyAudit(work: AuditWork): Promise<AuditReport> {
     },
     blamed: (run) => blamed.has(run),
   };
-  for (const run of source.orphans()) {
+  for await (const run of source.orphans()) {
     verification.tally.dropped.add(run);
     verification.report(dropped(run, 'has records but its state is gone'));
   }
   const archives = await verifyArchives(verification, options.archives ?? [], project.archived);
-  judgeProject(verification, project);
-  verifyHead(verification, project.head);
-  if (since !== null) verifyAnchor(verification, since, project.atAnchor);
+  await judgeProject(verification, project);
+  await verifyHead(verification, project.head);
+  if (since !== null) await verifyAnchor(verification, since, project.atAnchor);
   else if (options.since !== undefined) {
     verification.report(headInvalid(null, "the anchor does not have the project's signature"));
   }
@@ -80,8 +80,8 @@ export async function verifyAudit(work: AuditWork): Promise<AuditReport> {
     project: project.head,
     sum: verification.tally.newest,
     runs: found.tally.runs + archives.runs,
-    place: source.places?.newest() ?? 0,
-    time: source.head()?.time ?? '',
+    place: (await source.places?.newest()) ?? 0,
+    time: (await source.head())?.time ?? '',
   };
   return { ...report, anchor: anchorText(seal, anchor) };
 }

@@ -6,9 +6,9 @@ import { headIsGenuine, type SignedHead } from './signedHead.ts';
 import { edited, rolledBack, tailCut } from './verifyChain.ts';
 
 /** Checks the signed head against the project's chain and the heads of all runs. */
-export function verifyHead(verification: Verification, project: ChainHead): void {
+export async function verifyHead(verification: Verification, project: ChainHead): Promise<void> {
   const { source, seal, tally } = verification;
-  const head = source.head();
+  const head = await source.head();
   if (head === null) return;
   if (head === undefined) {
     const empty = project.seq === 0 && tally.runs === 0 && tally.dropped.size === 0;
@@ -20,11 +20,15 @@ export function verifyHead(verification: Verification, project: ChainHead): void
     return;
   }
   compareProject(verification, head.project, project);
-  compareSum(verification, head);
+  await compareSum(verification, head);
 }
 
 /** Checks that the heads an anchor was signed over are still on the chains. */
-export function verifyAnchor(verification: Verification, anchor: Anchor, project: ChainHead): void {
+export async function verifyAnchor(
+  verification: Verification,
+  anchor: Anchor,
+  project: ChainHead,
+): Promise<void> {
   const { seq, hash } = anchor.project;
   if (project.seq !== seq || project.hash !== hash) {
     verification.report(
@@ -33,12 +37,12 @@ export function verifyAnchor(verification: Verification, anchor: Anchor, project
   }
   const { before, beforeRuns } = verification.tally;
   if (sameSum(anchor.sum, before) && anchor.runs === beforeRuns) return;
-  const run = runOfDifference(verification, anchor.sum, before);
+  const run = await runOfDifference(verification, anchor.sum, before);
   if (run === null) {
     const message = 'the runs are not those of the anchor: more than one was put back, dropped or rewritten';
     verification.report(headInvalid(null, message));
   } else if (!verification.blamed(run)) {
-    const end = verification.source.seqOf(run) ?? 0;
+    const end = (await verification.source.seqOf(run)) ?? 0;
     verification.report(rolledBack(run, end, 'does not have the records it had at the anchor'));
   }
 }
@@ -53,10 +57,10 @@ function compareProject(verification: Verification, signed: ChainHead, found: Ch
   }
 }
 
-function compareSum(verification: Verification, head: SignedHead): void {
+async function compareSum(verification: Verification, head: SignedHead): Promise<void> {
   const { tally } = verification;
   if (sameSum(head.sum, tally.sum) && head.runs === tally.headed) return;
-  const run = runOfDifference(verification, head.sum, tally.sum);
+  const run = await runOfDifference(verification, head.sum, tally.sum);
   if (run === null) {
     const message = 'the runs are not those the head was signed over: more than one was put back or dropped';
     verification.report(headInvalid(null, message));
@@ -64,23 +68,23 @@ function compareSum(verification: Verification, head: SignedHead): void {
   }
   if (verification.blamed(run)) return;
   const { source } = verification;
-  const seq = source.seqOf(run) ?? source.stubOf?.(run)?.head.seq ?? 0;
+  const seq = (await source.seqOf(run)) ?? (await source.stubOf?.(run))?.head.seq ?? 0;
   verification.report(
     rolledBack(run, seq, `is not at the head it was signed with; it ends at record ${seq}`),
   );
 }
 
 /** A second look at all runs, taken only when a head is known to be wrong. */
-function runOfDifference(
+async function runOfDifference(
   { source, seal, tally }: Verification,
   signed: HeadSum,
   found: HeadSum,
-): string | null {
+): Promise<string | null> {
   const weight = weightOfDifference(signed, found);
   if (weight === null) return null;
   for (const run of tally.dropped) if (headWeight(seal, run) === weight) return run;
-  for (const { run } of source.archived?.() ?? []) if (headWeight(seal, run) === weight) return run;
-  for (const row of source.rows()) if (headWeight(seal, row.id) === weight) return row.id;
+  for await (const { run } of source.archived?.() ?? []) if (headWeight(seal, run) === weight) return run;
+  for await (const row of source.rows()) if (headWeight(seal, row.id) === weight) return row.id;
   return null;
 }
 

@@ -29,12 +29,12 @@ export async function readProject(work: ShareWork): Promise<ProjectRead> {
   const findings: AuditFinding[] = [];
   const anchored = work.since?.place ?? 0;
   let [records, atAnchor] = [0, chain.head()];
-  for (const record of work.source.records(null)) {
+  for await (const record of work.source.records(null)) {
     for (const finding of chain.take(record)) findings.push(finding);
     records += 1;
     if (record.place !== undefined && record.place <= anchored) atAnchor = chain.head();
     if (record.event === 'run_started' || record.event === 'run_ended') {
-      const finding = findingOfNote(work.source, record);
+      const finding = await findingOfNote(work.source, record);
       if (finding !== null) findings.push(finding);
     }
     if (record.event === 'runs_archived') {
@@ -50,10 +50,10 @@ export async function readProject(work: ShareWork): Promise<ProjectRead> {
 }
 
 /** Tells what is wrong with the project's chain and with humans and agents. */
-export function judgeProject(
+export async function judgeProject(
   verification: Verification,
   { records, findings, principals, passkeys }: ProjectRead,
-): void {
+): Promise<void> {
   const { source, tally } = verification;
   tally.records += records;
   for (const finding of findings) {
@@ -68,20 +68,23 @@ export function judgeProject(
     stored: verification.humans.map(ofHuman),
     noted: principals.human,
   });
-  comparePrincipals(verification, 'agent', { stored: source.agents().map(ofAgent), noted: principals.agent });
+  comparePrincipals(verification, 'agent', {
+    stored: (await source.agents()).map(ofAgent),
+    noted: principals.agent,
+  });
   for (const what of passkeyFaults(verification.humans, passkeys)) verification.report(stateEdited(what));
-  for (const what of source.unsealed()) {
+  for await (const what of source.unsealed()) {
     verification.report(stateEdited(`${what} does not match its seal`));
   }
 }
 
 /** The project's chain notes a run's head at its start and end: the run must still have it. */
-function findingOfNote(source: AuditSource, record: StoredRecord): AuditFinding | null {
+async function findingOfNote(source: AuditSource, record: StoredRecord): Promise<AuditFinding | null> {
   const { data } = record;
   const [run, seq, hash] = [own(data, 'run'), own(data, 'seq'), own(data, 'hash')];
   if (typeof run !== 'string') return null;
-  const stub = source.stubOf?.(run);
-  const newest = source.seqOf(run) ?? stub?.head.seq;
+  const stub = await source.stubOf?.(run);
+  const newest = (await source.seqOf(run)) ?? stub?.head.seq;
   if (newest === undefined) {
     return dropped(run, `was started (record ${record.seq} of the project) and is gone`);
   }
@@ -89,7 +92,7 @@ function findingOfNote(source: AuditSource, record: StoredRecord): AuditFinding 
   if (newest < seq) return rolledBack(run, newest, `ends at record ${newest}, but was at ${seq}`);
   // Of an archived run the last record is known here; the ones before are held against it with its archive.
   if (stub !== undefined && seq < stub.head.seq) return null;
-  if ((stub?.head.hash ?? source.hashAt(run, seq)) === hash) return null;
+  if ((stub?.head.hash ?? (await source.hashAt(run, seq))) === hash) return null;
   return edited(run, seq, "is not the record the project's chain notes");
 }
 

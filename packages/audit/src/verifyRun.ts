@@ -14,7 +14,7 @@ import { workflowHash } from './workflowHash.ts';
 export async function verifyRun(verification: Verification, row: AuditRow): Promise<void> {
   const { seal, source, tally } = verification;
   countRun(verification, row);
-  if (isAsAnchored(verification, row)) {
+  if (await isAsAnchored(verification, row)) {
     countAnchored(verification, row, row.head);
     await verification.breathe();
     return;
@@ -25,7 +25,7 @@ export async function verifyRun(verification: Verification, row: AuditRow): Prom
   let atAnchor = chain.head();
   let headedHash = '';
   let sound = true;
-  for (const record of source.records(row.id)) {
+  for await (const record of source.records(row.id)) {
     for (const finding of chain.take(record)) {
       sound = false;
       verification.report(finding);
@@ -47,7 +47,7 @@ export async function verifyRun(verification: Verification, row: AuditRow): Prom
     verification.report(tailCut(row.id, chain.head().seq + 1, row.headed.seq));
   }
   // Where the chain or the seal is broken, the state is known to be unsure; comparing it would only add noise.
-  if (sealed && !verification.blamed(row.id)) compareState(verification, row, events);
+  if (sealed && !verification.blamed(row.id)) await compareState(verification, row, events);
 }
 
 function countRun({ seal, tally }: Verification, { id, head, headed, run }: AuditRow): void {
@@ -73,17 +73,17 @@ function countAnchored({ seal, tally, since }: Verification, { id }: AuditRow, h
  * seal, its listing, and a chain without gaps that ends where the seal says. Where anything does not, it is verified
  * like one that changed, and what is wrong is found. That its head is the anchored one is shown by the sum over all.
  */
-function isAsAnchored(verification: Verification, row: AuditRow): boolean {
+async function isAsAnchored(verification: Verification, row: AuditRow): Promise<boolean> {
   const { source, since } = verification;
   const { id, head, headed } = row;
   if (since === null || source.places === undefined) return false;
-  const place = source.places.of(id, head.seq);
+  const place = await source.places.of(id, head.seq);
   if (place === undefined || place > since.place) return false;
-  const { count, first, last } = source.places.extent(id);
+  const { count, first, last } = await source.places.extent(id);
   if (count !== head.seq || first !== 1 || last !== head.seq) return false;
-  if (source.hashAt(id, head.seq) !== head.hash) return false;
-  if (headed.seq > 0 && source.hashAt(id, headed.seq) !== headed.hash) return false;
-  const workflow = source.workflow(row.workflowHash);
+  if ((await source.hashAt(id, head.seq)) !== head.hash) return false;
+  if (headed.seq > 0 && (await source.hashAt(id, headed.seq)) !== headed.hash) return false;
+  const workflow = await source.workflow(row.workflowHash);
   return workflow !== null && row.sealed && isListedAsItIs(row, runOf(row, workflow));
 }
 
@@ -125,28 +125,36 @@ function compareHeads(
   }
 }
 
-function compareState(verification: Verification, row: AuditRow, events: readonly RunEvent[]): void {
+async function compareState(
+  verification: Verification,
+  row: AuditRow,
+  events: readonly RunEvent[],
+): Promise<void> {
   const { source } = verification;
-  const workflow = source.workflow(row.workflowHash);
+  const workflow = await source.workflow(row.workflowHash);
   if (workflow === null) {
     verification.report(stateEdited(row, 'has a workflow that was changed or is missing'));
     return;
   }
   const run = runOf(row, workflow);
   if (!isListedAsItIs(row, run)) verification.report(stateEdited(row, 'is listed otherwise than it is'));
-  if (!foldHolds(verification, run, events)) {
+  if (!(await foldHolds(verification, run, events))) {
     verification.report(stateEdited(row, 'is not what its events make it'));
   }
-  compareDecisions(verification, run, row.head.seq);
+  await compareDecisions(verification, run, row.head.seq);
 }
 
-function foldHolds({ knowledge, source }: Verification, run: Run, events: readonly RunEvent[]): boolean {
+async function foldHolds(
+  { knowledge, source }: Verification,
+  run: Run,
+  events: readonly RunEvent[],
+): Promise<boolean> {
   if (knowledge.fold === undefined) return true;
   try {
     // Migrations tell the workflows that came after the first.
     const [started] = events;
     const hash = started?.type === 'run_started' ? started.workflowHash : run.workflowHash;
-    const workflow = source.workflow(hash);
+    const workflow = await source.workflow(hash);
     if (workflow === null || !events.every(tellsItsWorkflow)) return false;
     const folded = knowledge.fold(workflow, events);
     return jsonEqual(stateOf(folded), stateOf(run)) || writtenState(folded) === writtenState(run);
@@ -169,14 +177,14 @@ function tellsItsWorkflow(event: RunEvent): boolean {
   return event.type !== 'run_migrated' || workflowHash(event.workflow) === event.workflowHash;
 }
 
-function compareDecisions(verification: Verification, run: Run, seq: number): void {
+async function compareDecisions(verification: Verification, run: Run, seq: number): Promise<void> {
   const { verifyDecision } = verification.knowledge;
   if (verifyDecision === undefined) return;
   const votes = run.status === 'waiting' && run.wait.for === 'gate' ? run.wait.votes : [];
   for (const decision of [...run.decisions, ...votes, ...(run.overrides ?? [])]) {
     if (verifyDecision(run, decision, humansAt(verification, decision.at))) continue;
     // By time it is nobody's: a clock may have jumped, and the order in which records came does not.
-    const there = humansBefore(verification, run, decision.signature);
+    const there = await humansBefore(verification, run, decision.signature);
     if (there.length > 0 && verifyDecision(run, decision, there)) continue;
     const what =
       'gate' in decision
@@ -201,16 +209,16 @@ function humansAt({ humans }: Verification, at: string): readonly HumanRecord[] 
 }
 
 /** Those whose key was on the project's chain when the decision came, by the numbers records have over all chains. */
-function humansBefore(
+async function humansBefore(
   { humans, source }: Verification,
   { id }: Run,
   signature: string,
-): readonly HumanRecord[] {
-  const place = placeOfDecision(source, id, signature);
+): Promise<readonly HumanRecord[]> {
+  const place = await placeOfDecision(source, id, signature);
   if (place === undefined) return [];
   const there = new Map<string, string>();
   const passkeys: NotedPasskeys = new Map();
-  for (const record of source.records(null)) {
+  for await (const record of source.records(null)) {
     const { event, data, place: at } = record;
     if (at === undefined || at > place) break;
     notePasskeys(passkeys, record);
@@ -223,8 +231,12 @@ function humansBefore(
     .map(({ human }) => withPasskeysOf(human, new Set(passkeys.get(human.name)?.keys())));
 }
 
-function placeOfDecision(source: AuditSource, run: string, signature: string): number | undefined {
-  for (const { event, data, place } of source.records(run)) {
+async function placeOfDecision(
+  source: AuditSource,
+  run: string,
+  signature: string,
+): Promise<number | undefined> {
+  for await (const { event, data, place } of source.records(run)) {
     if (event !== 'gate_decided' && event !== 'phase_overridden') continue;
     const signed = own(data, event === 'gate_decided' ? 'decision' : 'override') ?? null;
     if (own(signed, 'signature') === signature) return place;

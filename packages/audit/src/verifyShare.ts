@@ -45,7 +45,7 @@ export async function verifyShare(work: ShareWork, share?: Share): Promise<Share
     },
     blamed: (run) => blamed.has(run),
   };
-  for (const row of work.source.rows(share)) await verifyRun(verification, row);
+  for await (const row of work.source.rows(share)) await verifyRun(verification, row);
   const { dropped: none, ...counted } = verification.tally;
   return { tally: counted, findings, blamed: [...blamed] };
 }

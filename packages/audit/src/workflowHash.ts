@@ -12,6 +12,16 @@ export function workflowHash(workflow: Workflow): string {
   return made;
 }
 
+/** The workflow a stored text stands for, or null when it is not the one its hash names. */
+export function parseWorkflow(data: string, hash: string): Workflow | null {
+  try {
+    const workflow = JSON.parse(data) as Workflow;
+    return workflowHash(workflow) === hash ? workflow : null;
+  } catch {
+    return null;
+  }
+}
+
 /** Workflows are frozen all through where they are defined, so that the hash of one stands. */
 const hashes = new WeakMap<Workflow, string>();
 

@@ -1,5 +1,5 @@
-import { existsSync, realpathSync } from 'node:fs';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { dirname, relative, resolve, sep } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
 import { shellWord } from '@phasegate/core/model';
 import {
@@ -54,14 +54,13 @@ export async function enterProject(start: string, { env, open }: Entering): Prom
   async function mayEnter(nested: string): Promise<boolean> {
     const outside = stateOf(root, env);
     // Without state there is no human. Worktrees that a human accepted share the state, and with it the humans.
-    if (outside === null || !existsSync(join(outside, 'state.db')) || outside === stateOf(nested, env))
-      return true;
+    if (outside === null || !hasStateIn(outside) || outside === stateOf(nested, env)) return true;
     const accepted = await asking({ root, open }, (project) =>
       project.trust.folders.mayEnter(pathIn(root, nested)),
     );
     if (accepted) return true;
     const inside = stateOf(nested, env);
-    if (inside === null || !existsSync(join(inside, 'state.db'))) return false;
+    if (!hasStateIn(inside)) return false;
     if (!(await asking({ root: nested, open }, hasHuman))) return false;
     // Which was there first nobody can say: a time is what the clock of some process said. So neither takes the other's
     // place.
@@ -77,8 +76,7 @@ export async function enterProject(start: string, { env, open }: Entering): Prom
  */
 export async function requireAcceptedNested(root: string, { env, open }: Entering): Promise<void> {
   const own = stateOf(root, env);
-  const has = (state: string | null): state is string =>
-    state !== null && existsSync(join(state, 'state.db'));
+  const has = (state: string | null): state is string => hasStateIn(state);
   for (const outer of withFoldersAround(dirname(root)).toReversed()) {
     const state = stateOf(outer, env);
     // Worktrees that a human accepted share the state, and with it the humans.

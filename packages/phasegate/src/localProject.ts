@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
-import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
-import { fold, PhasegateError } from '@phasegate/core';
-import { reasonOf } from '@phasegate/core/model';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { PhasegateError } from '@phasegate/core';
 import {
   acceptingFolders,
   hasStateIn,
@@ -11,9 +10,7 @@ import {
   requireSamePlace,
   stateOf,
 } from './acceptedFolders.ts';
-import { makeFolder } from './config/makeFolder.ts';
 import { refuseUnsupported } from './config/refuseUnsupported.ts';
-import { requireOwnState } from './config/requireOwnState.ts';
 import {
   isMarkedProject,
   loadConfig,
@@ -34,13 +31,21 @@ import { lazyAcceptedFiles, lazyGuardedFiles } from './localGuarded.ts';
 import { maskingFor } from './localMasking.ts';
 import { lazySandbox } from './localSandbox.ts';
 import { lazyStandards } from './localStandards.ts';
+import {
+  DATABASE,
+  isInFile,
+  makeFolders,
+  openFile,
+  openState,
+  type StatePlace,
+  sealFor,
+} from './localStore.ts';
 import { lazyVerify } from './localVerify.ts';
 import { newRunId } from './newRunId.ts';
 import { createCodeGate, type ProjectGate } from './runtime/codeGate.ts';
 import type { KeyDerivation } from './runtime/humanKeys.ts';
-import type { ProjectKeys } from './runtime/keys.ts';
 import type { ListingIndex } from './runtime/listing/listingIndex.ts';
-import type { Catalog, CodeGate, Functions, OpenProject, Project, Seal, Store } from './runtime/ports.ts';
+import type { Catalog, CodeGate, Functions, OpenProject, Project } from './runtime/ports.ts';
 
 /** Where a project is looked for, and in which environment. */
 export interface LocalProjectOptions {
@@ -69,6 +74,7 @@ export async function openLocalProject({ projectDir, env, ...given }: LocalProje
       : // A link could lead elsewhere by the time checks are looked at, and the state is that of where it leads now.
         { root: realpathOfExisting(resolve(projectDir)), notes: [] };
   await requireAcceptedWorktree(root, { env, open: at });
+  let database: string | undefined;
   // Asked for when it is needed: reading a definition in a folder that can have no state is no mistake.
   const where: Where = {
     root,
@@ -79,7 +85,7 @@ export async function openLocalProject({ projectDir, env, ...given }: LocalProje
   };
   const { gate, opened } = createCodeGate({
     hasState: () => hasStateIn(stateOf(root, env)),
-    openStore: async () => (await openStore(where.stateDir, join(where.stateDir, DATABASE))).store,
+    openStore: async () => (await openState({ ...where, database })).store,
   });
   // Without `--project` it was found by going through every project around it.
   const demandAccepted = async () => {
@@ -131,7 +137,8 @@ export async function openLocalProject({ projectDir, env, ...given }: LocalProje
     anchors: lazyAnchors(where),
     async open() {
       if (given.anywhere !== true) await demandAccepted();
-      return open({ root, env, stateDir: where.stateDir, catalog, functions, opened, keys: given.keys });
+      const { stateDir } = where;
+      return open({ root, env, stateDir, database, catalog, functions, opened, keys: given.keys });
     },
     async readRates(file, text, workflow) {
       return (await import('./loaders/rates/readRates.ts')).readRates(file, text, workflow);
@@ -152,10 +159,14 @@ export async function openLocalProject({ projectDir, env, ...given }: LocalProje
       makeFolders(where.stateDir);
       return { kid: rotateTokenSecret(where.stateDir).tokens.current.kid };
     },
+    keepRunsIn(named) {
+      database = named;
+    },
     async openBackup(from) {
+      requireFile({ ...where, database });
       const { createHumans } = await import('./runtime/openProject.ts');
       const copy = await verifiedCopy(where.stateDir, resolve(from));
-      const { store } = await openStore(where.stateDir, copy.draft);
+      const { store } = await openFile(where.stateDir, copy.draft);
       const close = async () => {
         await store.close();
         copy.drop();
@@ -164,6 +175,7 @@ export async function openLocalProject({ projectDir, env, ...given }: LocalProje
     },
     async restore(from, human) {
       const { stateDir } = where;
+      requireFile({ ...where, database });
       const file = join(stateDir, DATABASE);
       const copy = await verifiedCopy(stateDir, resolve(from));
       let kept: string | null;
@@ -172,7 +184,7 @@ export async function openLocalProject({ projectDir, env, ...given }: LocalProje
       } finally {
         copy.drop();
       }
-      const { store: project } = await openStore(stateDir, file);
+      const { store: project } = await openFile(stateDir, file);
       const data = { from: resolve(from), kept };
       const principal = `human:${human.principal.name}`;
       await project.note(null, [
@@ -194,7 +206,7 @@ async function verifiedCopy(stateDir: string, from: string) {
   const { draft } = stageBackup({ from, to, seal: await sealFor(stateDir) });
   const copy = { draft, install: () => installStaged(draft, to), drop: () => dropStaged(draft) };
   try {
-    const { store } = await openStore(stateDir, draft);
+    const { store } = await openFile(stateDir, draft);
     const { findings } = await store.verify().finally(() => store.close());
     const [first] = findings;
     if (first === undefined) return copy;
@@ -212,6 +224,15 @@ interface Opening extends Where {
   readonly functions: Functions;
   readonly opened: ProjectGate['opened'];
   readonly keys: KeyDerivation | undefined;
+  readonly database: string | undefined;
+}
+
+/** What a file could replace is a file. */
+function requireFile(place: StatePlace): void {
+  if (isInFile(place)) return;
+  throw new PhasegateError('usage', 'the runs of this project are in PostgreSQL', {
+    hint: 'put a backup back with its own tools: `pg_restore --clean --if-exists --dbname=URL FILE`',
+  });
 }
 
 async function open(opening: Opening): Promise<OpenProject> {
@@ -221,8 +242,10 @@ async function open(opening: Opening): Promise<OpenProject> {
       import('./runtime/openProject.ts'),
       import('./runtime/tokens/tokens.ts'),
       import('./runtime/keys.ts'),
-      openStore(stateDir, join(stateDir, DATABASE)),
+      openState({ stateDir, env, database: opening.database }),
     ]);
+  // Nodes that share a store go by its clock: one whose own is wrong must not end a lease, nor believe a token for longer.
+  const now = store.now ?? Date.now;
   // Asked when the first tool of a server is: by then the project is open.
   const sandboxing = lazySandbox({ root, stateDir, env });
   const attached = lazyServers({ root, env, sandboxing }, () => project.trust.servers.cards());
@@ -239,12 +262,12 @@ async function open(opening: Opening): Promise<OpenProject> {
     databases: databases.port,
     workspace: root,
     ...boundTo(root, env),
-    now: Date.now,
+    now,
     newId: newRunId,
     hash: (text) => hash('sha256', text, 'hex'),
     backupFile: () => join(stateDir, 'backups', `state-${new Date().toISOString().replace(/[:.]/g, '-')}.db`),
     archiveFile: () => archiveFile(stateDir),
-    tokens: createTokens({ secrets: tokenSecretsOf(stateDir), environment: env, now: Date.now }),
+    tokens: createTokens({ secrets: tokenSecretsOf(stateDir), environment: env, now }),
     seal,
     publicKey: sealing.audit.publicKey,
     keys,
@@ -282,71 +305,10 @@ function boundTo(root: string, env: Where['env']): { readonly folder?: string; r
   return { folder, ...(record.run === undefined ? {} : { madeFor: record.run }) };
 }
 
-async function openStore(
-  stateDir: string,
-  file: string,
-): Promise<{ readonly store: Store; readonly seal: Seal; readonly keys: ProjectKeys }> {
-  makeFolders(stateDir);
-  const [{ openSqliteStore }, { decisionIsSigned }, { seal, keys }] = await Promise.all([
-    import('./stores/sqlite/openSqliteStore.ts'),
-    import('./runtime/openProject.ts'),
-    sealAndKeys(stateDir),
-  ]);
-  const made = join(stateDir, 'made');
-  if (basename(file) === DATABASE) requireNotRemoved(file, made);
-  const threads = async () => (await import('./verifyThreads.ts')).verifyThreads(keys);
-  const store = openSqliteStore({
-    file,
-    seal,
-    now: Date.now,
-    fold,
-    verifyDecision: decisionIsSigned,
-    threads,
-  });
-  if (basename(file) === DATABASE && !existsSync(made)) writeFileSync(made, '', { mode: 0o600 });
-  return { store, seal, keys };
-}
-
-/** A database that was there and is gone must not be made anew: all runs and humans would be gone with it, unsaid. */
-function requireNotRemoved(file: string, made: string): void {
-  if (!existsSync(made) || (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0) return;
-  throw new PhasegateError('store_corrupt', `\`${file}\` was there and is gone or empty`, {
-    hint: 'run `phasegate restore FILE` with a backup',
-  });
-}
-
-const DATABASE = 'state.db';
-
 function archiveFile(stateDir: string): string {
   const folder = join(stateDir, 'archives');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return join(folder, `runs-${new Date().toISOString().replace(/[:.]/g, '-')}.jsonl`);
-}
-
-function makeFolders(stateDir: string): void {
-  try {
-    makeFolder(join(stateDir, 'backups'));
-  } catch (cause) {
-    const reason = reasonOf(cause);
-    throw new PhasegateError('store_unavailable', `\`${stateDir}\` cannot be made or written: ${reason}`, {
-      cause,
-      hint: 'make its folder one that you can write to, or name another with XDG_STATE_HOME',
-    });
-  }
-  requireOwnState(stateDir);
-}
-
-async function sealFor(stateDir: string): Promise<Seal> {
-  return (await sealAndKeys(stateDir)).seal;
-}
-
-async function sealAndKeys(stateDir: string): Promise<{ readonly seal: Seal; readonly keys: ProjectKeys }> {
-  const [{ openKeys }, { createSeal }] = await Promise.all([
-    import('./runtime/keys.ts'),
-    import('./runtime/seal.ts'),
-  ]);
-  const keys = openKeys(stateDir);
-  return { seal: createSeal(keys), keys };
 }
 
 /** What loaders need beside files. */

@@ -9,6 +9,7 @@ test('an address says where, as whom and how a database is connected to', () => 
     password: 's@x',
     database: 'runs',
     ssl: false,
+    schema: 'public',
     shown: 'postgres://ada@127.0.0.1:5555/runs',
   });
 });
@@ -29,6 +30,7 @@ test.each([
   ['postgres://', 'it names no database'],
   ['postgres://ada:secret@h:port/y', 'it cannot be read'],
   ['postgres://h/y?sslmode=prefer', 'its `sslmode` is `prefer`'],
+  ['postgres://h/y?schema=a"b', 'its `schema` is'],
   ['postgres://h/y?options=-c', 'its parameter `options` is not known'],
   ['postgres://h/y?sslmode=verify-full&sslrootcert=/none', 'its `sslrootcert` cannot be read'],
 ])('%s is refused, and no password is told', (address, problem) => {

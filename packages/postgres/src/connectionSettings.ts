@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
 import { PhasegateError } from '@phasegate/core';
+import { POSTGRES_URL } from '@phasegate/core/contract';
 import { reasonOf } from '@phasegate/core/model';
 
 /** Where a database is, and as whom and how it is connected to. */
@@ -11,13 +12,10 @@ export interface ConnectionSettings {
   readonly password?: string;
   readonly database: string;
   readonly ssl: false | ConnectionOptions;
+  /** The schema that the tables are in. */
+  readonly schema: string;
   /** The address without the password, for messages. */
   readonly shown: string;
-}
-
-/** Whether a text names a database of this kind. */
-export function isPostgresUrl(text: string): boolean {
-  return /^postgres(?:ql)?:\/\//.test(text);
 }
 
 /**
@@ -44,18 +42,19 @@ export function connectionSettings(address: string): ConnectionSettings {
     ...(password === '' ? {} : { password }),
     database,
     ssl: tlsOf(url.searchParams, host),
+    schema: schemaOf(url.searchParams),
     shown: `postgres://${user === '' ? '' : `${user}@`}${host}${url.port === '' ? '' : `:${url.port}`}/${database}`,
   };
 }
 
-const KNOWN: ReadonlySet<string> = new Set(['sslmode', 'sslrootcert', 'host']);
+const KNOWN: ReadonlySet<string> = new Set(['sslmode', 'sslrootcert', 'host', 'schema']);
 const MODES = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
 type Mode = (typeof MODES)[number];
 
 function parsed(address: string): URL {
   try {
     const url = new URL(address);
-    if (isPostgresUrl(address)) return url;
+    if (POSTGRES_URL.test(address)) return url;
   } catch {
     // Said below, and without the address: it may hold a password.
   }
@@ -91,6 +90,12 @@ function readCertificate(path: string): string {
       'name a file with the certificate of the authority',
     );
   }
+}
+
+function schemaOf(parameters: URLSearchParams): string {
+  const schema = parameters.get('schema') ?? 'public';
+  if (/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) return schema;
+  throw invalid(`its \`schema\` is \`${schema}\``, 'use small letters, digits and underscores');
 }
 
 /** A socket, or an address that never leaves this machine. */

@@ -1,1 +1,3 @@
-export { type ConnectionSettings, connectionSettings, isPostgresUrl } from './connectionSettings.ts';
+export { type ConnectionSettings, connectionSettings } from './connectionSettings.ts';
+export type { Answered, DatabaseLimits, Intercept, Query } from './database.ts';
+export { openPostgresStore, type PostgresStoreOptions } from './openPostgresStore.ts';

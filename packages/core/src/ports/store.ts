@@ -29,6 +29,11 @@ export interface Store
     CallStore,
     KeptStore,
     ProjectStore {
+  /**
+   * Milliseconds since 1970 by the clock that all who share the store go by; never less than before. Absent: each goes by
+   * its own, as they are on one machine.
+   */
+  now?(): number;
   /** A consistent copy while others write. */
   backup(file: string): Promise<BackupRecord>;
   close(): Promise<void>;

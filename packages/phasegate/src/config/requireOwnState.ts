@@ -30,6 +30,7 @@ const FILES = [
   'state.db-wal',
   'state.db-shm',
   'state.db-journal',
+  'database-url',
   'keys.json',
   'worktree.json',
 ] as const;

@@ -42,7 +42,7 @@ export function openKeys(stateDir: string): ProjectKeys {
   const file = join(stateDir, KEYS_FILE);
   const present = readKeys(file);
   if (present !== undefined) return present;
-  if (existsSync(join(stateDir, 'state.db'))) {
+  if (['state.db', 'database-url'].some((name) => existsSync(join(stateDir, name)))) {
     // Another first process may have made both since we looked: it writes the keys before the database.
     const late = readKeys(file);
     if (late !== undefined) return late;

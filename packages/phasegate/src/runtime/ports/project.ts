@@ -35,6 +35,8 @@ export interface Project {
   /** Parsers of the sources that dynamic workflows are made from; loaded when first asked. */
   sources(): Promise<SourceParsers>;
   open(): Promise<OpenProject>;
+  /** Names the database that runs are kept in: an address of PostgreSQL, or `embedded`. To be called before it is opened. */
+  keepRunsIn(database: string): void;
   /** Ranges of commits of the repository that the project is in; the store is not opened for it. */
   readonly ranges: Ranges;
   /** Anchors of the audit, and where they are kept outside. */

@@ -6,9 +6,9 @@ import { tampered } from '@phasegate/audit';
 import {
   type AuditKnowledge,
   type AuditRow,
-  type AuditSource,
   BUNDLE_FORMAT,
   bundleText,
+  type PromptAuditSource,
   verifyBundle,
 } from '@phasegate/audit/verify';
 import { own, PhasegateError } from '@phasegate/core';
@@ -78,7 +78,7 @@ export async function bundleRuns(bundling: Bundling): Promise<Bundle | null> {
 async function writeDraft(
   { database: from, seal, before, by, time }: Bundling,
   draft: string,
-): Promise<(Bundle & { readonly humans: ReturnType<AuditSource['humans']> }) | null> {
+): Promise<(Bundle & { readonly humans: ReturnType<PromptAuditSource['humans']> }) | null> {
   const database = openToRead(from);
   let out: BundleWriter | undefined;
   try {
@@ -125,7 +125,7 @@ function writeRun(
     source,
     row,
     known,
-  }: { readonly source: AuditSource; readonly row: AuditRow; readonly known: Set<string> },
+  }: { readonly source: PromptAuditSource; readonly row: AuditRow; readonly known: Set<string> },
 ): Omit<BundledKey, 'key'> {
   const { id, head } = row;
   if (!row.sealed || row.run === null) throw tampered(`run \`${id}\``);

@@ -5,6 +5,7 @@ import {
   moveHead,
   type SignedHead,
   signHead,
+  sumFrom,
   sumText,
   type UnsignedHead,
 } from '@phasegate/audit';
@@ -165,7 +166,7 @@ export function openHeadTable(database: DatabaseSync, seal: Seal, audit: AuditTa
 export function signedHead(row: SqlRow): SignedHead {
   return {
     project: { seq: integer(row, 'project_seq'), hash: text(row, 'project_hash') },
-    sum: { plain: sumOf(text(row, 'sum')), weighted: sumOf(text(row, 'weighted')) },
+    sum: { plain: sumFrom(text(row, 'sum')), weighted: sumFrom(text(row, 'weighted')) },
     runs: integer(row, 'runs'),
     time: text(row, 'time'),
     signature: text(row, 'signature'),
@@ -176,11 +177,6 @@ const WRITTEN = `SELECT 1 FROM audit WHERE run = ${PROJECT} UNION ALL SELECT 1 F
 const HEADS = `SELECT runs.id, run_heads.* FROM run_heads JOIN runs ON runs.key = run_heads.run WHERE run_heads.run = ?`;
 const UPSERT = `INSERT OR REPLACE INTO heads (one, project_seq, project_hash, sum, weighted, runs, time, signature)
   VALUES (1, ?, ?, ?, ?, ?, ?, ?)`;
-
-/** A sum that was edited into something else than a number fits no signature, as zero does not. */
-function sumOf(stored: string): bigint {
-  return /^[0-9a-f]{64}$/.test(stored) ? BigInt(`0x${stored}`) : 0n;
-}
 
 function broken(what: string): PhasegateError {
   return new PhasegateError('audit_broken', `the signed head of the audit cannot be continued: ${what}`, {

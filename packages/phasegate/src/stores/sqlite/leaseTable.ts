@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { recordMac, sameMac, tampered } from '@phasegate/audit';
+import { leaseMac, nameOfLease, sameMac, tampered } from '@phasegate/audit';
 import type { LeaseChange, LeaseKey, LeaseRecord, Seal } from '../../runtime/ports.ts';
 import { createRowCache } from './rowCache.ts';
 import { integer, lazily, type SqlRow, text, textOrNull } from './statements.ts';
@@ -96,11 +96,6 @@ export function storedLease(
   return { lease, sealed: sameMac(text(row, 'mac'), leaseMac(seal, lease)) };
 }
 
-/** A lease as messages name it. */
-export function nameOfLease({ run, item }: LeaseRecord): string {
-  return item === null ? `the lease of run \`${run}\`` : `the lease of item \`${item}\` of run \`${run}\``;
-}
-
 /** Without the rows: anyone who reads one of them sees whether it is sealed. */
 export const LEASES_ENDED = `SELECT run, item FROM leases INDEXED BY leases_by_end
   WHERE expires_at <= ? ORDER BY expires_at, run, item`;
@@ -114,11 +109,6 @@ const WRITE = `INSERT OR REPLACE INTO leases (run, item, agent, epoch, expires_a
 interface Row {
   readonly lease: LeaseRecord;
   readonly mac: string;
-}
-
-function leaseMac(seal: Seal, lease: LeaseRecord): string {
-  const { run, item, agent, epoch, expiresAt, jti, previousJti } = lease;
-  return recordMac(seal, 'lease', [run, item, agent, epoch, expiresAt, jti, previousJti]);
 }
 
 function requireSealed(seal: Seal, row: SqlRow): LeaseRecord {

@@ -1,10 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
-import { sameMac, sealStored } from '@phasegate/audit';
+import { nameOfLease, parseWorkflow, sameMac, sealStored } from '@phasegate/audit';
 import {
   type AuditKnowledge,
   type AuditRow,
-  type AuditSource,
-  type Places,
+  type PromptAuditSource,
   type Share,
   type StoredRecord,
   verifyAudit,
@@ -17,7 +16,7 @@ import { dataOf, namelessChain, PROJECT, timeOf } from './auditTable.ts';
 import { storeFault } from './faults.ts';
 import { signedHead } from './headTable.ts';
 import { storedKept } from './keptParts.ts';
-import { nameOfLease, storedLease } from './leaseTable.ts';
+import { storedLease } from './leaseTable.ts';
 import { storedHuman } from './peopleTable.ts';
 import { readStored } from './runTexts.ts';
 import { hex, inHex, integer, lazily, type SqlRow, text, textOrNull } from './statements.ts';
@@ -25,7 +24,6 @@ import { GOAL_COLUMN, OVERRIDDEN_COLUMN, summary } from './summary.ts';
 import { openTextTable, type TextTable } from './textTable.ts';
 import { type Crew, startCrew, type VerifyThreads } from './verifyThreads.ts';
 import { storedWebhook } from './webhookTable.ts';
-import { parseWorkflow } from './workflowTable.ts';
 
 /** Verifies a database on a connection of its own, in one read transaction: others may write meanwhile. */
 export async function verifySqlite(
@@ -97,7 +95,7 @@ const LAST_OF_SHARES = `SELECT place AS last FROM
   (SELECT rowid AS place, row_number() OVER (ORDER BY rowid) AS number FROM runs) WHERE number % ? = 0`;
 
 /** What a verification reads of a database, on its own connection and in one transaction. */
-export function sqliteSource(database: DatabaseSync, seal: Seal): AuditSource & { readonly places: Places } {
+export function sqliteSource(database: DatabaseSync, seal: Seal): PromptAuditSource {
   const rows = lazily(database, `${ROWS} ORDER BY runs.key`);
   const rowsOfShare = lazily(database, `${ROWS} WHERE runs.key >= ? AND runs.key <= ? ORDER BY runs.key`);
   const newest = lazily(database, `SELECT ${PLACE} AS place FROM (SELECT max(rowid) AS rowid FROM audit)`);

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { requireOwnWorkflow, tampered, workflowHash } from '@phasegate/audit';
+import { parseWorkflow, requireOwnWorkflow, tampered } from '@phasegate/audit';
 import type { Run, Workflow } from '@phasegate/core';
 import { lazily, text } from './statements.ts';
 
@@ -47,16 +47,6 @@ export function openWorkflowTable(database: DatabaseSync): WorkflowTable {
       return shared ?? run.workflow;
     },
   };
-}
-
-/** The workflow a stored text stands for, or null when it is not the one its hash names. */
-export function parseWorkflow(data: string, hash: string): Workflow | null {
-  try {
-    const workflow = JSON.parse(data) as Workflow;
-    return workflowHash(workflow) === hash ? workflow : null;
-  } catch {
-    return null;
-  }
 }
 
 const MOST_KNOWN = 200;

@@ -13,7 +13,7 @@ import { usageError } from '../usage.ts';
 /** `phasegate serve`: one process on one port for agents and humans. */
 export const serve: CliCommand = {
   usage: [
-    'serve [--port N] [--host H] [--socket FILE] [--tls-cert FILE --tls-key FILE] [--behind-proxy] [--allow-host NAME…] [--public-url URL] [--metrics-token-file FILE] [--idle TIME] [--verbose]',
+    'serve [--database URL] [--port N] [--host H] [--socket FILE] [--tls-cert FILE --tls-key FILE] [--behind-proxy] [--allow-host NAME…] [--public-url URL] [--metrics-token-file FILE] [--idle TIME] [--verbose]',
   ],
   details:
     'Serves REST under /api/v1, MCP at /mcp, events, health and metrics until it is asked to end (Ctrl-C, SIGTERM):\n' +
@@ -49,7 +49,11 @@ export const serve: CliCommand = {
       type: 'flag',
       summary: 'as `phasegate up` starts it: no link is printed, and any free port will do',
     },
-    database: { type: 'text', value: 'URL', summary: 'only the embedded database in this release' },
+    database: {
+      type: 'text',
+      value: 'URL',
+      summary: 'where runs are kept: postgres://USER@HOST/NAME (default: as before, else a file)',
+    },
     verbose: { type: 'flag', summary: 'log every request' },
     ...HUMAN_OPTIONS,
   },
@@ -61,6 +65,8 @@ export const serve: CliCommand = {
     const passphrase = passphraseFrom(args, 'passphrase-fd');
     const stopping = machine.stopping();
     const project = await invocation.project();
+    const database = args.text('database');
+    if (database !== undefined) project.keepRunsIn(database);
     await tellWorkflows(invocation, project);
     const server = await machine.openServer({ ...request, project, log: (line) => void out.log(line) });
     try {
@@ -78,10 +84,6 @@ export const serve: CliCommand = {
 type Wanted = Omit<ServeRequest, 'project' | 'log'>;
 
 function requestOf(args: Arguments): Wanted {
-  const database = args.text('database');
-  if (database !== undefined && database !== 'embedded') {
-    throw usageError('`--database` is not in this release: only the embedded database can be used');
-  }
   const port = args.text('port');
   if (port !== undefined && !(/^\d{1,5}$/.test(port) && Number(port) < 65536)) {
     throw usageError(`\`--port\` needs a number from 0 to 65535, not \`${port}\``);

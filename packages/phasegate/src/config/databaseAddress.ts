@@ -1,0 +1,85 @@
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PhasegateError } from '@phasegate/core';
+import { POSTGRES_URL } from '@phasegate/core/contract';
+
+/** Where the runs of a project are, if not in a file of its state directory. */
+export interface DatabaseAddress {
+  readonly url: string;
+  /** Remembers it for every later command; to be called once it was opened. */
+  remember(): void;
+}
+
+/**
+ * The database a project is kept in: the one that was named (`serve --database`, PHASEGATE_DATABASE), or the one that was
+ * named before. The state directory remembers it, and nothing in the project has a say: an agent that could name another
+ * would have a project without humans and without runs. Null for the embedded one.
+ */
+export function databaseAddress(
+  stateDir: string,
+  env: Readonly<Record<string, string | undefined>>,
+  given?: string,
+): DatabaseAddress | null {
+  const named = given ?? (env.PHASEGATE_DATABASE || undefined);
+  const known = remembered(stateDir);
+  if (named === undefined || named === 'embedded') {
+    if (known !== null && named === 'embedded') throw elsewhere(known, 'the embedded database');
+    return known === null ? null : { url: known, remember: () => undefined };
+  }
+  if (!POSTGRES_URL.test(named) || !URL.canParse(named)) {
+    throw new PhasegateError(
+      'usage',
+      'the database must be `embedded` or an address `postgres://USER@HOST/NAME`',
+      {
+        hint: 'look at `--database` and at PHASEGATE_DATABASE',
+      },
+    );
+  }
+  if (known !== null && placeOf(known) !== placeOf(named)) throw elsewhere(known, placeOf(named));
+  if (known === null && existsSync(join(stateDir, 'state.db'))) {
+    throw new PhasegateError('usage', 'the runs of this project are in the embedded database', {
+      hint: `move them with \`phasegate migrate-store --from sqlite: --to ${placeOf(named)}\``,
+    });
+  }
+  return { url: named, remember: () => rememberDatabase(stateDir, named) };
+}
+
+/** Writes down where the runs of a project are from now on. */
+export function rememberDatabase(stateDir: string, url: string): void {
+  if (remembered(stateDir) === url) return;
+  const draft = join(stateDir, `${FILE}.${process.pid}`);
+  writeFileSync(draft, `${url}\n`, { mode: 0o600 });
+  renameSync(draft, join(stateDir, FILE));
+}
+
+/** The name of the file that remembers it. */
+export const DATABASE_FILE = 'database-url';
+const FILE = DATABASE_FILE;
+
+function remembered(stateDir: string): string | null {
+  const file = join(stateDir, FILE);
+  if (!existsSync(file)) return null;
+  const url = readFileSync(file, 'utf8').trim();
+  if (URL.canParse(url)) return url;
+  throw new PhasegateError('store_unavailable', `\`${file}\` does not hold the address of a database`, {
+    hint: 'write the address into it that the runs of this project are at',
+  });
+}
+
+/** An address without who connects and how: what is left says which database it is. */
+function placeOf(address: string): string {
+  const { hostname, port, pathname, searchParams } = new URL(address);
+  const schema = searchParams.get('schema');
+  const host = hostname === '' ? (searchParams.get('host') ?? '') : hostname;
+  return `postgres://${host}:${port || '5432'}${pathname}${schema === null ? '' : `?schema=${schema}`}`;
+}
+
+function elsewhere(known: string, named: string): PhasegateError {
+  return new PhasegateError(
+    'usage',
+    `the runs of this project are in \`${placeOf(known)}\`, not in \`${named}\``,
+    {
+      hint: 'leave the database out, or name that one',
+    },
+  );
+}

@@ -1,0 +1,183 @@
+import pg from 'pg';
+import type { ConnectionSettings } from './connectionSettings.ts';
+import { isOfTheWay, storeFault, unavailable } from './faults.ts';
+import type { Row } from './rows.ts';
+
+/** Asks one statement on a connection. */
+export type Query = (text: string, values?: readonly unknown[]) => Promise<Answered>;
+
+/** What a statement answered. */
+export interface Answered {
+  readonly rows: readonly Row[];
+  /** How many rows it wrote, or read. */
+  readonly count: number;
+}
+
+/** The connections to a database: some that read, and one that writes, as one batch is written after another. */
+export interface Database {
+  readonly settings: ConnectionSettings;
+  /** One statement, in a transaction of its own. */
+  readonly query: Query;
+  /** Statements that see one moment. */
+  reading<T>(work: (query: Query) => Promise<T>): Promise<T>;
+  /** A connection for writing. One that was cut, or whose work failed, is not used again. */
+  writing<T>(work: (query: Query) => Promise<T>): Promise<T>;
+  /** A connection of its own, for as long as the caller likes. */
+  client(): pg.Client;
+  close(): Promise<void>;
+}
+
+/** How long things may take, in milliseconds, and how many at once. */
+export interface DatabaseLimits {
+  readonly connect: number;
+  readonly statement: number;
+  /** Less than a statement may take, so that it is known what was waited for. */
+  readonly lock: number;
+  /** A transaction in which nothing is asked for so long is ended: a node that was paused in it would keep all others waiting. */
+  readonly idle: number;
+  readonly readers: number;
+  readonly waiting: number;
+}
+
+/** What a server can live with. */
+export const DATABASE_LIMITS: DatabaseLimits = {
+  connect: 5_000,
+  statement: 10_000,
+  lock: 8_000,
+  idle: 3_000,
+  readers: 8,
+  waiting: 2_000,
+};
+
+/** Sees every statement before it is asked, and may do it otherwise; for tests that fail or wait at one of them. */
+export type Intercept = (query: Query, kind: 'reading' | 'writing') => Query;
+
+/** Opens the connections when they are first needed. */
+export function openDatabase(
+  settings: ConnectionSettings,
+  limits: DatabaseLimits = DATABASE_LIMITS,
+  intercept: Intercept = (query) => query,
+): Database {
+  const config = clientConfig(settings, limits);
+  const pools = {
+    reading: new pg.Pool({ ...config, max: limits.readers, idleTimeoutMillis: 30_000 }),
+    writing: new pg.Pool({ ...config, max: 1, idleTimeoutMillis: 0 }),
+  };
+  // An idle connection that is cut is opened anew by the next who needs it; without a listener it would end the process.
+  for (const pool of Object.values(pools)) pool.on('error', () => undefined);
+  let asking = 0;
+  let closed = false;
+
+  async function using<T>(kind: 'reading' | 'writing', work: (query: Query) => Promise<T>): Promise<T> {
+    if (closed) throw unavailable(settings.shown, 'it was closed');
+    // A queue without an end would only make everybody late.
+    if (asking >= limits.waiting) {
+      throw unavailable(settings.shown, `${asking} questions wait for it already`, {
+        hint: 'try again later',
+      });
+    }
+    asking += 1;
+    let client: pg.PoolClient | undefined;
+    let broken = false;
+    try {
+      client = await pools[kind].connect();
+      const answered = await work(intercept(queryOn(client), kind));
+      return answered;
+    } catch (error) {
+      broken = kind === 'writing' || isOfTheWay(error);
+      throw error;
+    } finally {
+      asking -= 1;
+      client?.release(broken);
+    }
+  }
+
+  return {
+    settings,
+    query: async (text, values) => {
+      try {
+        return await using('reading', (query) => query(text, values));
+      } catch (error) {
+        throw storeFault(error, settings.shown);
+      }
+    },
+    async reading(work) {
+      try {
+        return await using('reading', async (query) => {
+          await query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+          try {
+            return await work(query);
+          } finally {
+            await query('COMMIT').catch(() => undefined);
+          }
+        });
+      } catch (error) {
+        throw storeFault(error, settings.shown);
+      }
+    },
+    writing: (work) => using('writing', work),
+    client: () => new pg.Client({ ...config, statement_timeout: 0 }),
+    async close() {
+      if (closed) return;
+      closed = true;
+      await Promise.all([pools.reading.end(), pools.writing.end()]);
+    },
+  };
+}
+
+/** Statements are prepared once for each connection, by a name that stands for their text. */
+function queryOn(client: pg.ClientBase): Query {
+  return async (text, values = []) => {
+    const name = values.length === 0 ? undefined : nameOf(text);
+    const { rows, rowCount } = await client.query({
+      ...(name === undefined ? {} : { name }),
+      text,
+      values: values as unknown[],
+    });
+    return { rows: (rows ?? []) as readonly Row[], count: rowCount ?? 0 };
+  };
+}
+
+const names = new Map<string, string>();
+
+function nameOf(text: string): string {
+  const known = names.get(text);
+  if (known !== undefined) return known;
+  const name = `p${names.size}`;
+  names.set(text, name);
+  return name;
+}
+
+/** What every connection is made with. */
+export function clientConfig(settings: ConnectionSettings, limits: DatabaseLimits): pg.ClientConfig {
+  const { host, port, user, password, database, ssl, schema } = settings;
+  // Set here rather than asked for: what the server or its user is set to must not make a commit less than durable.
+  const words = [
+    `search_path="${schema}"`,
+    'synchronous_commit=on',
+    'default_transaction_isolation=read\\ committed',
+  ];
+  return {
+    host,
+    port,
+    user,
+    password,
+    database,
+    ssl,
+    application_name: 'phasegate',
+    connectionTimeoutMillis: limits.connect,
+    statement_timeout: limits.statement,
+    lock_timeout: limits.lock,
+    idle_in_transaction_session_timeout: limits.idle,
+    // Where the server does not even say that it is late, as when the way to it is cut.
+    query_timeout: limits.statement + 2_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    options: words.map((word) => `-c ${word}`).join(' '),
+    types: { getTypeParser },
+  } as pg.ClientConfig;
+}
+
+const INT8 = 20;
+const getTypeParser: typeof pg.types.getTypeParser = ((oid: number, format?: 'text' | 'binary') =>
+  oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser;

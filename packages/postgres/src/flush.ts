@@ -1,0 +1,219 @@
+import { capabilitiesOf, goesOn, leaseMac, placesOf, priorityOf } from '@phasegate/audit';
+import type { Run } from '@phasegate/core';
+import { goalOf } from '@phasegate/core/engine';
+import type { CallRecord, Seal } from '@phasegate/core/ports';
+import type { Writes } from './batch.ts';
+import { type ChainParts, writeChains } from './chains.ts';
+import type { Query } from './database.ts';
+import { LostRace } from './faults.ts';
+import { keptMac } from './keptRows.ts';
+import { columns } from './rows.ts';
+
+/** Writes all of a batch; gives the number of its transaction where it has records. */
+export async function flush(
+  query: Query,
+  writes: Writes,
+  parts: ChainParts,
+): Promise<{ readonly transaction: string | null }> {
+  const transaction = writes.chains.length > 0 ? await writeChains(query, writes, parts) : null;
+  await writeRuns(query, writes);
+  await writeBeside(query, writes, parts.seal);
+  return { transaction };
+}
+
+async function writeRuns(query: Query, writes: Writes): Promise<void> {
+  const all = [...writes.runs.values()];
+  const made = all.filter(({ was }) => was === null);
+  const changed = all.filter(({ was }) => was !== null);
+  if (writes.workflows.size > 0) {
+    const flows = [...writes.workflows].map(([hash, workflow]) => [hash, JSON.stringify(workflow)]);
+    await query(INSERT_WORKFLOWS, columns(flows, 2));
+  }
+  if (changed.length > 0) {
+    const moved = changed.map(({ row: { ref, version, head, mac }, was }) => [
+      ref.key,
+      was?.version,
+      was?.head.seq,
+      version,
+      head.seq,
+      head.hash,
+      mac,
+    ]);
+    const { count } = await query(UPDATE_HEADS, columns(moved, 7));
+    // They were locked when they were read: only somebody without regard for locks comes in between.
+    if (count !== changed.length) throw new LostRace('a run was changed in between');
+  }
+  const states = changed.filter(({ state }) => state !== null);
+  if (states.length > 0) {
+    const rows = states.map(({ row: { ref, run, lastText }, state }) => [
+      ref.key,
+      run.workflowHash,
+      run.workflow.id,
+      ...changing(run),
+      lastText,
+      state,
+    ]);
+    await query(UPDATE_RUNS, columns(rows, 19));
+  }
+  if (made.length > 0) {
+    const rows = made.map(({ row: { ref, run, lastText }, state }) => [
+      ref.key,
+      run.workflowHash,
+      run.workflow.id,
+      ...changing(run),
+      lastText,
+      state,
+      run.id,
+      ref.era,
+      run.target,
+      jsonOrNull(goalOf(run).goal),
+      run.startedAt,
+    ]);
+    await query(INSERT_RUNS, columns(rows, 24));
+    const heads = made.map(({ row: { ref, version, head, mac } }) => [
+      ref.key,
+      version,
+      head.seq,
+      head.hash,
+      mac,
+    ]);
+    await query(INSERT_HEADS, columns(heads, 5));
+  }
+  if (writes.texts.length > 0) {
+    const texts = writes.texts.map(({ ref, n, kind, text: stored }) => [ref.era, ref.key, n, kind, stored]);
+    await query(INSERT_TEXTS, columns(texts, 5));
+  }
+  for (const { ref, since } of writes.rests) {
+    await query('UPDATE runs SET quiet_since = $2 WHERE key = $1', [ref.key, since]);
+  }
+}
+
+/** What of a run's row may change with every write, in the order of the statements. */
+function changing(run: Run): readonly unknown[] {
+  const { claimPlace, gateDue, targetKey, workspace } = placesOf(run);
+  return [
+    run.overrides?.length ?? null,
+    run.status,
+    JSON.stringify(run.phase),
+    run.holder,
+    run.epoch,
+    priorityOf(run),
+    JSON.stringify(capabilitiesOf(run)),
+    run.updatedAt,
+    claimPlace,
+    gateDue,
+    targetKey,
+    workspace,
+    goesOn(run),
+    run.target,
+  ];
+}
+
+function jsonOrNull(value: unknown): string | null {
+  return value === undefined ? null : JSON.stringify(value);
+}
+
+async function writeBeside(query: Query, writes: Writes, seal: Seal): Promise<void> {
+  const leases = [...writes.leases.values()];
+  const dropped = leases.flatMap((change) =>
+    'drop' in change ? [[change.drop.run, change.drop.item ?? '']] : [],
+  );
+  if (dropped.length > 0) await query(DROP_LEASES, columns(dropped, 2));
+  const put = leases.flatMap((change) => {
+    if (!('put' in change)) return [];
+    const { run, item, agent, epoch, expiresAt, jti, previousJti } = change.put;
+    return [[run, item ?? '', agent, epoch, expiresAt, jti, previousJti, leaseMac(seal, change.put)]];
+  });
+  if (put.length > 0) await query(PUT_LEASES, columns(put, 8));
+  if (writes.callsBegun.length > 0) await beginCalls(query, writes.callsBegun);
+  for (const [calls, sql] of [
+    [writes.callsDropped, DROP_CALLS],
+    [writes.callsEnding, END_CALLS],
+  ] as const) {
+    if (calls.length > 0)
+      await query(
+        sql,
+        columns(
+          calls.map(({ run, id }) => [run, id]),
+          2,
+        ),
+      );
+  }
+  if (writes.kept.size > 0) {
+    const kept = [...writes.kept.values()].map((one) => [one.kind, one.key, one.text, keptMac(seal, one)]);
+    await query(PUT_KEPT, columns(kept, 4));
+  }
+}
+
+async function beginCalls(query: Query, calls: readonly CallRecord[]): Promise<void> {
+  const under = calls.filter(({ id }) => id !== '');
+  if (under.length > 0) {
+    const rows = under.map(({ run, id, item, tool, process, deadline, ending }) => [
+      run,
+      id,
+      item ?? '',
+      tool,
+      process,
+      deadline,
+      ending,
+    ]);
+    await query(BEGIN_CALLS, columns(rows, 7));
+  }
+  const counts = new Map<string, [run: string, item: string, count: number]>();
+  for (const { run, item } of calls) {
+    const counted = counts.get(`${run}\0${item ?? ''}`) ?? [run, item ?? '', 0];
+    counted[2] += 1;
+    counts.set(`${run}\0${item ?? ''}`, counted);
+  }
+  await query(COUNT_CALLS, columns([...counts.values()], 3));
+}
+
+const INSERT_WORKFLOWS = `INSERT INTO workflows (hash, data) SELECT * FROM unnest($1::text[], $2::text[])
+  ON CONFLICT (hash) DO NOTHING`;
+/** Compare and swap: only what is still as it was read. */
+const UPDATE_HEADS = `UPDATE run_heads h SET version = u.version, seq = u.seq, hash = u.hash, mac = u.mac
+  FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::text[])
+    AS u(run, was_version, was_seq, version, seq, hash, mac)
+  WHERE h.run = u.run AND h.version = u.was_version AND h.seq = u.was_seq`;
+const INSERT_HEADS = `INSERT INTO run_heads (run, version, seq, hash, mac)
+  SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::text[])`;
+const CHANGING = `$1::bigint[], $2::text[], $3::text[], $4::integer[], $5::text[], $6::text[], $7::text[], $8::bigint[],
+  $9::double precision[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::boolean[],
+  $17::text[], $18::integer[], $19::text[]`;
+const NAMED = `key, workflow_hash, workflow_id, overridden, status, phase, holder, epoch, priority, capabilities,
+  updated_at, claim_place, gate_due, target_key, workspace, goes_on, target, last_text, state`;
+/** A run stays where it is among the quiet ones: nobody looks too late, and most transitions change no index. */
+const UPDATE_RUNS = `UPDATE runs r SET workflow_hash = u.workflow_hash, workflow_id = u.workflow_id,
+    overridden = u.overridden, status = u.status, phase = u.phase, holder = u.holder, epoch = u.epoch,
+    priority = u.priority, capabilities = u.capabilities, updated_at = u.updated_at, claim_place = u.claim_place,
+    gate_due = u.gate_due, target_key = u.target_key, workspace = u.workspace, target = u.target,
+    quiet_since = CASE WHEN u.goes_on THEN coalesce(r.quiet_since, u.updated_at) END,
+    last_text = u.last_text, state = u.state
+  FROM unnest(${CHANGING}) AS u(${NAMED}) WHERE r.key = u.key`;
+const INSERT_RUNS = `INSERT INTO runs (key, workflow_hash, workflow_id, overridden, status, phase, holder, epoch, priority,
+    capabilities, updated_at, claim_place, gate_due, target_key, workspace, quiet_since, target, last_text, state, id, era,
+    goal, started_at)
+  SELECT key, workflow_hash, workflow_id, overridden, status, phase, holder, epoch, priority, capabilities, updated_at,
+    claim_place, gate_due, target_key, workspace, CASE WHEN goes_on THEN updated_at END, target, last_text, state, id, era,
+    goal, started_at
+  FROM unnest(${CHANGING}, $20::text[], $21::integer[], $22::text[], $23::text[], $24::text[])
+    AS u(${NAMED}, id, era, first_target, goal, started_at)`;
+const INSERT_TEXTS = `INSERT INTO texts (era, run, n, kind, text)
+  SELECT * FROM unnest($1::integer[], $2::bigint[], $3::integer[], $4::smallint[], $5::text[])`;
+const DROP_LEASES = `DELETE FROM leases l USING unnest($1::text[], $2::text[]) AS u(run, item)
+  WHERE l.run = u.run AND l.item = u.item`;
+const PUT_LEASES = `INSERT INTO leases (run, item, agent, epoch, expires_at, jti, previous_jti, mac)
+  SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[])
+  ON CONFLICT (run, item) DO UPDATE SET agent = excluded.agent, epoch = excluded.epoch,
+    expires_at = excluded.expires_at, jti = excluded.jti, previous_jti = excluded.previous_jti, mac = excluded.mac`;
+const BEGIN_CALLS = `INSERT INTO calls (run, id, item, tool, process, deadline, ending)
+  SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::boolean[])`;
+const COUNT_CALLS = `INSERT INTO calls_begun (run, item, count)
+  SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[])
+  ON CONFLICT (run, item) DO UPDATE SET count = calls_begun.count + excluded.count`;
+const DROP_CALLS = `DELETE FROM calls c USING unnest($1::text[], $2::text[]) AS u(run, id)
+  WHERE c.run = u.run AND c.id = u.id`;
+const END_CALLS = `UPDATE calls c SET ending = true FROM unnest($1::text[], $2::text[]) AS u(run, id)
+  WHERE c.run = u.run AND c.id = u.id`;
+const PUT_KEPT = `INSERT INTO kept (kind, key, data, mac) SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[])
+  ON CONFLICT (kind, key) DO UPDATE SET data = excluded.data, mac = excluded.mac`;

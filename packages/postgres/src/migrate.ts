@@ -1,0 +1,69 @@
+import { own, PhasegateError } from '@phasegate/core';
+import type pg from 'pg';
+import type { Database } from './database.ts';
+import { storeFault } from './faults.ts';
+import { MIGRATIONS } from './migrations/index.ts';
+
+/**
+ * Brings the tables up to this version. Several nodes may do so at once: one migrates, and the others wait for it. Who
+ * reads meanwhile goes on reading. Throws `store_newer` where another version was here.
+ */
+export async function migrate(database: Database): Promise<void> {
+  const { shown, schema } = database.settings;
+  const client = database.client();
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    if ((await formatIn(client, shown)) === MIGRATIONS.length) return;
+    await client.query('SELECT pg_advisory_lock($1, hashtext($2))', [LOCK, schema]);
+    await client.query(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);
+    for (let format = await formatIn(client, shown); format < MIGRATIONS.length; format += 1) {
+      await applyOne(client, format);
+    }
+  } catch (error) {
+    throw storeFault(error, shown);
+  } finally {
+    // With the connection goes its lock.
+    await client.end().catch(() => undefined);
+  }
+}
+
+/** Of all advisory locks of Phasegate; the second number tells them apart. */
+export const LOCK = 1_347_241_029;
+
+async function applyOne(client: pg.Client, format: number): Promise<void> {
+  await client.query('BEGIN');
+  try {
+    await client.query(MIGRATIONS[format] as string);
+    await client.query(
+      'CREATE TABLE IF NOT EXISTS phasegate_format (one boolean PRIMARY KEY, format integer)',
+    );
+    await client.query(
+      'INSERT INTO phasegate_format VALUES (true, $1) ON CONFLICT (one) DO UPDATE SET format = excluded.format',
+      [format + 1],
+    );
+    await client.query('COMMIT');
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => undefined);
+    throw error;
+  }
+}
+
+async function formatIn(client: pg.Client, shown: string): Promise<number> {
+  let format: number;
+  try {
+    const { rows } = await client.query('SELECT format FROM phasegate_format');
+    format = Number(own(rows[0], 'format') ?? 0);
+  } catch (error) {
+    if (own(error, 'code') === NO_SUCH_TABLE) return 0;
+    throw error;
+  }
+  if (format <= MIGRATIONS.length) return format;
+  throw new PhasegateError(
+    'store_newer',
+    `\`${shown}\` has format ${format}, and this version knows formats up to ${MIGRATIONS.length}`,
+    { hint: 'use the version of Phasegate that the other nodes have' },
+  );
+}
+
+const NO_SUCH_TABLE = '42P01';

@@ -1,0 +1,96 @@
+import type { AuditKnowledge } from '@phasegate/audit/verify';
+import { PhasegateError } from '@phasegate/core';
+import type { Seal, Store } from '@phasegate/core/ports';
+import { feedParts } from './audit.ts';
+import { callParts } from './calls.ts';
+import { createDatabaseClock } from './clock.ts';
+import { connectionSettings } from './connectionSettings.ts';
+import { DATABASE_LIMITS, type DatabaseLimits, type Intercept, openDatabase } from './database.ts';
+import { unavailable } from './faults.ts';
+import { finderParts } from './finder.ts';
+import { keptParts } from './kept.ts';
+import { leaseParts } from './leases.ts';
+import { migrate } from './migrate.ts';
+import { createPartitions } from './partitions.ts';
+import { projectParts } from './project.ts';
+import { createRunReader } from './runReader.ts';
+import { runParts } from './runs.ts';
+import { watchCommits } from './watchCommits.ts';
+import { createWorkflows } from './workflows.ts';
+import { createWriter } from './writer.ts';
+
+/** What the store is opened with. */
+export interface PostgresStoreOptions extends AuditKnowledge {
+  /** `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. */
+  readonly url: string;
+  readonly seal: Seal;
+  readonly limits?: Partial<DatabaseLimits>;
+  /** For tests: sees every statement before it is asked. */
+  readonly intercept?: Intercept;
+}
+
+/** Opens the store on a database, whose tables are made where there are none. Any number of nodes may share it. */
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
+  const { seal } = options;
+  const settings = connectionSettings(options.url);
+  const { shown, schema } = settings;
+  const database = openDatabase(settings, { ...DATABASE_LIMITS, ...options.limits }, options.intercept);
+  const clock = createDatabaseClock();
+  try {
+    await migrate(database);
+    const { rows } = await database.query('SELECT extract(epoch FROM clock_timestamp()) * 1000 AS clock');
+    clock.told(Number(rows[0]?.clock));
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+  const channel = `phasegate_${schema}`.slice(0, 63);
+  const workflows = createWorkflows();
+  const reader = createRunReader(seal, workflows, clock.told);
+  const listeners = watchCommits(database, channel);
+  const writer = createWriter({
+    database,
+    seal,
+    reader,
+    partitions: createPartitions(database),
+    flushing: { seal, channel, clock: clock.told },
+    done: listeners.tell,
+  });
+  const parts = { database, writer, seal, reader, workflows };
+  let closed = false;
+  let verified: Promise<unknown> = Promise.resolve();
+
+  return {
+    ...runParts(parts),
+    ...finderParts(parts),
+    ...feedParts(database),
+    ...leaseParts(parts),
+    ...callParts(parts),
+    ...keptParts(parts),
+    ...projectParts({ ...parts, time: () => new Date(clock.now()).toISOString() }),
+    now: clock.now,
+    onCommit(listener) {
+      if (closed) throw unavailable(shown, 'it was closed');
+      return listeners.add(listener);
+    },
+    async verify(how = {}) {
+      const { verifyPostgres } = await import('./verifyPostgres.ts');
+      // One after another: each keeps a connection for long.
+      const report = verified.then(() => verifyPostgres(database, options, how));
+      verified = report.catch(() => undefined);
+      return report;
+    },
+    async backup() {
+      throw new PhasegateError('store_unavailable', `a copy of \`${shown}\` is made by its own tools`, {
+        hint: `run \`pg_dump --format=custom --schema=${schema} --file=FILE '${shown}'\``,
+      });
+    },
+    async close() {
+      if (closed) return;
+      closed = true;
+      await writer.settle();
+      await listeners.close();
+      await database.close();
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { freshSchema } from '../postgres/sharedServer.ts';
+import { makeProject, phasegate, startRun } from './cli.ts';
+import { serve } from './server.ts';
+
+const ERRAND = 'workflow: errand\nphases: { GO: { allowed_tools: [read_files] }, RETURN: {} }\n';
+
+test('a server keeps its runs in PostgreSQL, and every later command finds them there [S2.78]', async () => {
+  const project = makeProject({ 'agent_workflow.yaml': ERRAND });
+  const url = await freshSchema();
+  const server = await serve(project, ['--database', url]);
+  const added = await phasegate(project, ['agents', 'add', 'ada', '--json']);
+  const key = String(added.json.key);
+  const run = await startRun(project, 'errand', ['--queue']);
+  const claimed = await server.send('POST', '/api/v1/tasks/claim', {
+    bearer: key,
+    body: { agent_id: 'ada' },
+  });
+  const token = String(claimed.body.phase_token);
+  const checked = await server.send('POST', '/api/v1/tools/check', {
+    bearer: token,
+    body: { tool: 'read_files', input: { path: 'agent_workflow.yaml' } },
+  });
+  const moved = await server.send('POST', '/api/v1/tasks/transition', {
+    bearer: token,
+    body: { artifacts: {} },
+  });
+  const next = String(moved.body.phase_token);
+  const ended = await server.send('POST', '/api/v1/tasks/transition', {
+    bearer: next,
+    body: { artifacts: {} },
+  });
+  server.kill('SIGTERM');
+  await server.ended;
+
+  expect([claimed, checked, moved, ended].map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  expect(
+    (await phasegate(project, ['status', run, '--json'], { env: { PHASEGATE_KEY: key } })).json,
+  ).toMatchObject({ status: 'completed' });
+  expect((await phasegate(project, ['audit', 'verify', '--json'])).json).toMatchObject({ ok: true, runs: 1 });
+  const file = join(project.stateDir, 'database-url');
+  expect(readFileSync(file, 'utf8').trim()).toBe(url);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+});
+
+test('a project is in one database: another one, or none, is refused by name', async () => {
+  const project = makeProject({ 'agent_workflow.yaml': ERRAND });
+  const [one, other] = [await freshSchema(), await freshSchema()];
+  const at = (url: string) => ({ env: { PHASEGATE_DATABASE: url } });
+  await phasegate(project, ['start', 'errand', 'x'], at(one));
+
+  const elsewhere = await phasegate(project, ['runs'], at(other));
+  const embedded = await phasegate(project, ['runs'], at('embedded'));
+  const wrong = await phasegate(project, ['runs'], at('mysql://x/y'));
+
+  expect(elsewhere).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('the runs of this project are in `postgres://'),
+  });
+  expect(embedded).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('not in `the embedded database`'),
+  });
+  expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('postgres://USER@HOST/NAME') });
+  expect((await phasegate(project, ['runs', '--json'])).json).toMatchObject({
+    runs: [{ workflow: 'errand' }],
+  });
+});
+
+test('runs in a file are not left behind for a database that has none', async () => {
+  const project = makeProject({ 'agent_workflow.yaml': ERRAND });
+  await phasegate(project, ['start', 'errand', 'x']);
+
+  const refused = await phasegate(project, ['runs'], { env: { PHASEGATE_DATABASE: await freshSchema() } });
+
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('phasegate migrate-store') });
+});

