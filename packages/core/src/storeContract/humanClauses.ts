@@ -65,6 +65,36 @@ export const HUMAN_CLAUSES: readonly Clause[] = [
       expect((await store.verify()).findings).toEqual([]);
     },
   },
+  {
+    name: 'keeps the passkeys of a human, and changes them only among those the caller has seen',
+    async body(store, expect) {
+      const ada = sampleHuman('ada', 'key-1');
+      await store.putHuman(ada, [sampleDraft('human_added')]);
+      const passkey = {
+        id: 'p',
+        publicKey: 'k',
+        origin: 'o',
+        label: 'l',
+        addedAt: SAMPLE_TIME,
+        signature: 's',
+      };
+      const told = { human: 'ada', passkey: 'p', publicKey: 'k' };
+      const added = { ...ada, passkeys: [passkey] };
+      expect(await store.putHuman(added, [sampleDraft('passkey_added', told)], [ada])).toBe(true);
+      expect(await store.humans()).toEqual([added]);
+      const used = { ...ada, passkeys: [{ ...passkey, counter: 1 }] };
+      expect(await store.putHuman(used, [], [ada])).toBe(false);
+      expect(await store.putHuman(used, [], [added])).toBe(true);
+      expect(await store.putHuman(used, [], [added])).toBe(false);
+      expect((await store.verify()).findings).toEqual([]);
+      const removed = { ...ada, passkeys: [{ ...passkey, counter: 1, removedAt: SAMPLE_TIME }] };
+      expect(await store.putHuman(removed, [sampleDraft('passkey_removed', told)], [used])).toBe(true);
+      expect((await store.verify()).findings).toEqual([]);
+      // One that counts again without a record on the chain is found.
+      expect(await store.putHuman(used, [], [removed])).toBe(true);
+      expect((await store.verify()).findings.length).toBe(1);
+    },
+  },
 ];
 
 function sampleHuman(name: string, publicKey: string): HumanRecord {

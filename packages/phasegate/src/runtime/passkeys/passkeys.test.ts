@@ -1,5 +1,6 @@
-import type { Submitted, WorkflowDraft } from '@phasegate/core';
+import type { JsonObject, Submitted, WorkflowDraft } from '@phasegate/core';
 import { passkeyText } from '@phasegate/core/contract';
+import { apply, eventOfRecord } from '@phasegate/core/engine';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type MemoryProject, openMemoryProject } from '../fixtures/openMemoryProject.ts';
 import { decisionIsSigned } from '../openProject.ts';
@@ -251,6 +252,42 @@ describe('a passkey is its registration, signed by its human', () => {
     expect(await bed.project.verifyAudit()).toMatchObject({ ok: true, findings: [] });
   });
 });
+
+test.each([
+  ['of another run', (stolen: string) => stolen],
+  ['of a passkey nobody registered', () => writeAssertion(softAuthenticator(ORIGIN).assert('text', 'n'))],
+  ['that is none', () => 'passkey.AAAA.AAAA.AAAA.AAAA.AAAA'],
+  ['that is not even written as one', () => `passkey.${'A.'.repeat(10_000)}`],
+])(
+  'a decision with an assertion %s, written with the keys of the engine, is found [adv.J1]',
+  async (_name, forge) => {
+    const bed = await opened({ sqlite: true });
+    const key = await bed.register('ada');
+    const { run: genuine } = await bed.decideWith(key, 'ada');
+    const gate = await bed.atGate();
+    const records = await bed.store.history(genuine, { after: 0, limit: 100 });
+    const decided = records.flatMap((record) => {
+      const event = eventOfRecord(record);
+      return event?.type === 'gate_decided' ? [{ record, event }] : [];
+    })[0];
+    const stored = await bed.store.load(gate.run);
+    if (decided === undefined || stored === undefined) throw new Error('nothing was decided');
+    const signature = forge(decided.event.decision.signature);
+    const decision = { ...decided.event.decision, gate: gate.gate, shown: gate.shown, signature };
+    const { time, principal } = decided.record;
+    const data = { ...(decided.record.data as JsonObject), decision: decision as unknown as JsonObject };
+
+    const run = apply(stored.run, { ...decided.event, decision });
+    expect(
+      await bed.store.save(run, stored.version, [{ time, principal, event: 'gate_decided', data }]),
+    ).toBe(true);
+
+    const { findings } = await bed.project.verifyAudit();
+    expect([...new Set(findings.map(({ kind, run: of }) => `${kind} ${of}`))]).toEqual([
+      `decision_forged ${gate.run}`,
+    ]);
+  },
+);
 
 test('an override is proven by a passkey, and signed', async () => {
   const bed = await opened();

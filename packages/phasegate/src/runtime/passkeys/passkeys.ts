@@ -111,6 +111,8 @@ export function createPasskeys(store: AuditStore & HumanStore, now: () => string
 }
 
 const MOST = 20;
+/** With those that were removed, which every reader of the humans reads along. */
+const MOST_EVER = 200;
 const LONGEST_LABEL = 64;
 const LONGEST_ID = 1366;
 
@@ -151,7 +153,11 @@ function problemOf(added: NewPasskey, human: HumanRecord, humans: readonly Human
   if (humans.some(({ passkeys = [] }) => passkeys.some((one) => one.id === id))) {
     return 'this passkey is registered already, or was removed';
   }
-  const good = (human.passkeys ?? []).filter(isGood);
+  const all = human.passkeys ?? [];
+  if (all.length >= MOST_EVER) {
+    return `\`${human.name}\` has had ${MOST_EVER} passkeys, and their records stay; another admin begins anew with \`phasegate humans reset ${human.name}\``;
+  }
+  const good = all.filter(isGood);
   if (good.length >= MOST) return `\`${human.name}\` has ${MOST} passkeys; remove one first`;
   return good.some((one) => one.label === label) ? `there is a passkey called \`${label}\` already` : null;
 }
