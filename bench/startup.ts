@@ -11,6 +11,11 @@ import { type Cost, costOf } from './startup/costOf.ts';
 import { folder, median, print } from './transitions/measure.ts';
 
 const UNCOUNTED = 2;
+const AIMS: Readonly<Record<string, string>> = {
+  'phasegate --version': 'aim +5 ms over node -e 0',
+  'phasegate status': 'aim 1.5 times SQLite',
+  'phasegate done': 'aim 1.7 times SQLite',
+};
 const [given = '40'] = process.argv.slice(2);
 const rounds = given === 'tiny' ? 1 : Number(given);
 
@@ -38,7 +43,8 @@ for (const { name } of commands) {
     timesOf(name, 'node -e 0').padStart(17),
     timesOf(name, 'empty, SQLite').padStart(14),
   ];
-  print(`${name.padEnd(21)}${cells.join(' ')}`);
+  const aim = AIMS[name];
+  print(`${name.padEnd(21)}${cells.join(' ')}${aim === undefined ? '' : `   (${aim})`}`);
 }
 
 function wallsOf(name: string): readonly number[] {

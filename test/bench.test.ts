@@ -48,8 +48,9 @@ test.runIf(FULL)('how costs grow with what is stored is measured by a program th
 
   const printed = execFileSync(process.execPath, [program, 'tiny'], { encoding: 'utf8' });
 
-  for (const name of ['claim', 'status', 'check', 'transition', 'list of 50', 'verify'])
+  for (const name of ['start', 'a command', 'claim', 'status', 'check', 'transition', 'list of 50', 'verify'])
     expect(printed).toMatch(new RegExp(`^ +${name} +\\d+: [\\d.]+ ms .* exponent -?[\\d.]+`, 'm'));
+  expect(printed).toMatch(/^ +a start in a server takes [\d.]+, [\d.]+ times a transition \(aim 1.5\)$/m);
 });
 
 test.runIf(FULL)('what new processes cost is measured next to empty ones, by a program that runs', () => {
@@ -58,7 +59,9 @@ test.runIf(FULL)('what new processes cost is measured next to empty ones, by a p
   const printed = execFileSync(process.execPath, [program, 'tiny'], { encoding: 'utf8' });
 
   for (const name of ['node -e 0', 'empty, SQLite', '--version', '--help', 'status', 'done', 'start'])
-    expect(printed).toMatch(new RegExp(`^(?:phasegate )?${name} +[\\d.]+ ms .* [\\d.]+$`, 'm'));
+    expect(printed).toMatch(
+      new RegExp(`^(?:phasegate )?${name} +[\\d.]+ ms .* [\\d.]+(?: +\\(aim .*\\))?$`, 'm'),
+    );
 });
 
 test.runIf(FULL)(
