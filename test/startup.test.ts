@@ -45,6 +45,7 @@ const FAMILIES: Readonly<Record<string, number>> = {
   'import.js': 80,
   'isolation.js': 38,
   'jose.js': 29,
+  'localWorker.js': 18,
   'localWorktrees.js': 9,
   'main.js': 57,
   'markdown.js': 188,
@@ -65,6 +66,7 @@ const FAMILIES: Readonly<Record<string, number>> = {
   'svgPlot.js': 4,
   'tests.js': 112,
   'verify.js': 39,
+  'worker.js': 12,
   'worktree.js': 4,
 };
 

@@ -186,6 +186,7 @@ test('the command line has exactly these commands', () => {
     'run',
     'claim',
     'agent',
+    'worker',
     'agents',
     'webhooks',
     'decide',

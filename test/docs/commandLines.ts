@@ -54,6 +54,7 @@ export const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^(?:api=|token=|curl |openssl rand -hex 32 > metrics-token)/, SERVER],
   [/^phasegate .*\bRUN\b/, RUN],
   [/^phasegate agent start --wait -- /, OWN],
+  [/^phasegate worker --url /, OWN],
   [/^phasegate (?:check|test) notes$/, OWN],
   [/^phasegate check spec_execution_v1/, OWN],
   [/^phasegate (?:coverage|test|graph) (?:release|change)\b/, OWN],

@@ -83,6 +83,7 @@ function run(): void {
         const { spawnLocalAgent } = await import('./spawnLocalAgent.ts');
         return spawnLocalAgent({ env, launcher: launcher(), terminal: isTty() })(request);
       },
+      runWorker: async (request) => (await import('./localWorker.ts')).localWorker(env)(request),
       driveRun: async (request) => (await import('./localRunner.ts')).driveLocalRun(request),
       testWorkflow: async (request) => (await import('./localTests.ts')).testLocalWorkflow(request),
       worktrees: async () => (await import('./localWorktrees.ts')).localWorktrees(env),

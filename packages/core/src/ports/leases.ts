@@ -42,6 +42,11 @@ export interface Claims {
   claimRun(runId: string, agent: AgentPrincipal, capabilities: readonly string[]): Promise<Claimed>;
   /** The same for an agent that is attached in this way; without it, `served`. */
   within(attached: Attachment): Pick<Claims, 'claim' | 'claimRun'>;
+  /**
+   * The same for an agent that works in files the engine cannot see: it gets no run for which the engine would have to
+   * look at them, and that it works so is in the audit.
+   */
+  readonly away: Pick<Claims, 'claim' | 'claimRun'>;
   /** A fresh token for what the agent holds, in the same epoch. Throws `not_permitted` for anyone else. */
   token(runId: string, agent: AgentPrincipal, item?: string): Promise<Claimed>;
   /**
@@ -56,12 +61,15 @@ export interface Claims {
   admitAtOnce(token: string): Admitted | null;
   /** Completes the admitted phase or item, and hands out the token for what comes then. */
   transition(admitted: Admitted, request: TransitionRequest): Promise<Transition>;
-  /** The agent's process is gone or it gives the run back: the run stands at its last checkpoint, for another. */
+  /**
+   * The agent's process is gone or it gives the run back: the run stands at its last checkpoint, for another. Says
+   * whether it held any of it.
+   */
   release(
     runId: string,
     agent: AgentPrincipal,
     cause: 'exited' | 'agent_removed' | 'given_back',
-  ): Promise<void>;
+  ): Promise<boolean>;
   /**
    * The agent is at work on a run: renews its lease, closes a gate whose time is up, and gives the whole run as it is
    * then, for the one who drives it; never for what an agent is shown. Throws `not_permitted` where another agent holds it.

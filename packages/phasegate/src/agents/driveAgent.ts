@@ -1,13 +1,11 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { own } from '@phasegate/core';
-import { agentWords } from '../launch/agentWords.ts';
-import { presetNamed } from '../launch/presets.ts';
 import type { AgentPrincipal, Claimed, Spawned } from '../runtime/ports.ts';
 import { type AgentAdapter, describeExit, type Exit, type Launch, type StartedAgent } from './adapter.ts';
 import { afterExit, claimsOf, type Ending } from './afterExit.ts';
-import { agentEnvironment } from './agentEnvironment.ts';
-import { type Briefing, serverEntry, writeBriefing } from './briefing.ts';
+import { writeBriefing } from './briefing.ts';
+import { freeProgram } from './freeProgram.ts';
 import { heldProgram } from './heldProgram.ts';
 import { nextRecord } from './nextRecord.ts';
 import { promptText } from './promptText.ts';
@@ -141,29 +139,9 @@ async function heldBy(driving: Driving, claimed: Claimed, prompt: string): Promi
 }
 
 function freeBy(driving: Driving, run: string, prompt: string): ToStart {
-  const { agent, key, url, folder } = driving;
-  const briefing = writeBriefing(folder, prompt, serverEntry(url));
-  return programOf(driving, briefing, {
-    ...agentEnvironment(driving.environment, { url, agent: agent.name, key, run, ...briefing }),
-  });
-}
-
-/** The words that were given, or those of a client we know, with its own settings and the prompt as its input. */
-function programOf(
-  { request, url, folder }: Driving,
-  { promptFile }: Briefing,
-  environment: Readonly<Record<string, string>>,
-): Pick<Launch, 'argv' | 'environment' | 'inputFile'> {
-  const preset = request.preset === undefined ? undefined : presetNamed(request.preset);
-  if (preset === undefined) return { argv: agentWords(request.argv, promptFile).argv, environment };
-  const mcp = { url: `${url}/mcp`, keyVariable: 'PHASEGATE_KEY' };
-  const launch = preset.launch({ mcp, files: join(folder, preset.name) });
-  for (const { path, text } of launch.files) writeFileSync(path, text, { mode: 0o600 });
-  return {
-    argv: launch.argv,
-    environment: { ...environment, ...launch.environment },
-    inputFile: promptFile,
-  };
+  const { request, agent, key, url, folder, environment } = driving;
+  const { argv, preset } = request;
+  return freeProgram({ argv, preset, url, agent: agent.name, key, run, prompt, folder, environment });
 }
 
 /**

@@ -156,7 +156,17 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
     humans: createHumans(store, now, parts.keys),
     passkeys: latePasskeys(store, now),
     agents,
-    claims: createClaims({ ...means, runtime, tokens, renewals, refusals, releases, hooked, here: parts }),
+    claims: createClaims({
+      ...means,
+      runtime,
+      tokens,
+      renewals,
+      refusals,
+      releases,
+      hooked,
+      here: parts,
+      checks: parts.checks,
+    }),
     toolbox: createToolbox({
       ...parts,
       judge: runtime.judge,

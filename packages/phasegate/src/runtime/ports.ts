@@ -125,4 +125,12 @@ export type {
   Trust,
   TrustCard,
 } from './ports/trust.ts';
+export type {
+  RunWorker,
+  Worked,
+  WorkerEvent,
+  WorkerRepository,
+  WorkerRequest,
+  WorkOutcome,
+} from './ports/worker.ts';
 export type { MadeWorktree, RemovedWorktree, RunWorktree, Worktrees } from './ports/worktrees.ts';

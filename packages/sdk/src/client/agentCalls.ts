@@ -32,8 +32,8 @@ export interface AgentCalls {
   claimTask(agentId: string, options?: ClaimOptions): Promise<Claim | null>;
   /** Takes up a task this agent holds already: after a restart, an answer that was lost, or one claimed before. */
   rejoinTask(taskId?: string, options?: { readonly item?: string }): Promise<Claim>;
-  /** Gives the task in hand back to the queue. */
-  release(): Promise<void>;
+  /** Gives the task in hand back to the queue; `lost` says that its agent ended before the work was done. */
+  release(options?: { readonly lost?: boolean }): Promise<void>;
   /** Hands in what the phase asks for. `target` is where the agent expects to go; `null` for the end. */
   requestTransition(
     target: PhaseId | null | undefined,
@@ -79,6 +79,8 @@ export interface ClaimOptions {
   readonly capabilities?: readonly string[];
   /** This run and no other; it is refused where it is not available. */
   readonly task?: string;
+  /** The agent works in files of its own, which the server cannot see; left out: with the server's tools. */
+  readonly workspace?: 'own';
 }
 
 /** What goes with everything that is handed in for a phase. */
@@ -115,8 +117,8 @@ export function createAgentCalls(http: Http, hold: Hold, key: string | null): Ag
     whoAmI: async () =>
       (await http.send({ method: 'GET', path: '/agent', safe: true }, key)).body as AgentSelf,
     async claimTask(agentId, options = {}) {
-      const { capabilities, task } = options;
-      const body = given({ agent_id: agentId, capabilities, task_id: task });
+      const { capabilities, task, workspace } = options;
+      const body = given({ agent_id: agentId, capabilities, task_id: task, workspace });
       const answer = await http.send({ method: 'POST', path: '/tasks/claim', body, safe: false }, key);
       if (answer.status === 204) return null;
       const claim = answer.body as Claim;
@@ -125,10 +127,10 @@ export function createAgentCalls(http: Http, hold: Hold, key: string | null): Ag
     },
     rejoinTask: (taskId, options = {}) =>
       hold.renew(taskId === undefined ? undefined : { id: taskId, item: options.item ?? null }),
-    async release() {
+    async release({ lost = false } = {}) {
       const held = hold.current();
       if (held === null) return;
-      const body = { task_id: held.id };
+      const body = { task_id: held.id, ...(lost ? { lost } : {}) };
       await http.send({ method: 'POST', path: '/tasks/release', body, safe: false }, key);
       hold.drop();
     },

@@ -37,6 +37,10 @@ export const claimRequest = z
     task_id: textUpTo(WORD_LIMIT)
       .optional()
       .openapi({ description: 'this run and no other; left out: the next one in the queue' }),
+    workspace: z.enum(['own']).optional().openapi({
+      description:
+        'the agent works in files of its own that the server cannot see: only runs are handed out in which nothing would have to be looked at',
+    }),
   })
   .openapi('ClaimRequest', { example: { agent_id: 'agent-7', capabilities: ['typescript'] } });
 
@@ -50,7 +54,12 @@ export const tokenRequest = z
 
 /** An agent gives its work back. */
 export const releaseRequest = z
-  .strictObject({ task_id: textUpTo(WORD_LIMIT) })
+  .strictObject({
+    task_id: textUpTo(WORD_LIMIT),
+    lost: z.literal(true).optional().openapi({
+      description: 'the agent ended before its work was done: this counts as a crash',
+    }),
+  })
   .openapi('ReleaseRequest', { example: { task_id: 'b7e2' } });
 
 /** The work was given back. */

@@ -1,4 +1,4 @@
-import { type Blocker, type Decision, PhasegateError, type Run } from '@phasegate/core';
+import { type Blocker, type Decision, type JsonObject, PhasegateError, type Run } from '@phasegate/core';
 import {
   capabilityBlocker,
   claimability,
@@ -14,6 +14,7 @@ import type { Companions, Kept } from '../door.ts';
 import { keptOutNow, keptWaitingBy, waitsFor } from '../fence/workspaceHolder.ts';
 import type {
   AgentPrincipal,
+  AuditDraft,
   ClaimableRun,
   Claimed,
   Claims,
@@ -32,6 +33,7 @@ import { bareLease, type Handed, handOut } from './leaseTerms.ts';
 import type { Releases } from './releases.ts';
 import type { Renewals } from './renewals.ts';
 import { createTransitions } from './transitions.ts';
+import { type KnownChecks, unseenWork } from './unseenWork.ts';
 
 /** What claims are built from. */
 export interface ClaimParts {
@@ -45,6 +47,8 @@ export interface ClaimParts {
   readonly hooked?: Pick<HookedRing, 'enclosed'>;
   /** Where this is; absent: in the project's own folder. */
   readonly here?: Here;
+  /** What checks look at; absent: nobody knows, and agents elsewhere get no run with one. */
+  readonly checks?: () => Promise<KnownChecks>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
@@ -66,7 +70,7 @@ export function createClaims(parts: ClaimParts): Claims {
   }
 
   /** Claims the run, or the item, or both where the run waits in the queue at its parallel phase. */
-  async function take(run: Run, agent: AgentPrincipal): Promise<Claimed | Blocker> {
+  async function take(run: Run, agent: AgentPrincipal, away = false): Promise<Claimed | Blocker> {
     const item = freeItem(run) ?? null;
     let handed: Handed | undefined;
     const beside = (before: Run, decision: Decision): Companions => {
@@ -78,7 +82,10 @@ export function createClaims(parts: ClaimParts): Claims {
         item !== null && before.holder !== after.holder
           ? [{ put: bareLease(after, { agent, item: null, now: now() }) }]
           : [];
-      return { leases: [...whole, { put: handed.lease }], notes: [handed.note] };
+      return {
+        leases: [...whole, { put: handed.lease }],
+        notes: [away ? fromAway(handed.note) : handed.note],
+      };
     };
     const command = item === null ? { kind: 'claim' as const } : { kind: 'claim' as const, item };
     const kept = await runtime.submit(run.id, command, { principal: agent, beside });
@@ -88,10 +95,19 @@ export function createClaims(parts: ClaimParts): Claims {
   }
 
   /** As `take`. Before it is taken, what asks for hooks only is told of a sandbox: that is closer. */
-  async function takeAs(run: Run, agent: AgentPrincipal, attached: Attachment): Promise<Claimed | Blocker> {
+  async function takeAs(
+    run: Run,
+    agent: AgentPrincipal,
+    { attached, away }: Able,
+  ): Promise<Claimed | Blocker> {
     if (attached === 'sandboxed' && attachmentOf(run.ring) === 'hooked')
       await parts.hooked?.enclosed(run, agent.name);
-    return take(run, agent);
+    return take(run, agent, away);
+  }
+
+  /** What the engine would have to look at and cannot, for an agent that works elsewhere. */
+  async function unseen(run: Run, { away }: Able): Promise<readonly string[]> {
+    return away === true ? unseenWork(run.workflow, (await parts.checks?.()) ?? []) : [];
   }
 
   /** A run that is not begun waits for the one that has the workspace. */
@@ -100,19 +116,19 @@ export function createClaims(parts: ClaimParts): Claims {
     if (holder !== undefined) throw new PhasegateError('not_permitted', waitsFor(holder));
   }
 
+  async function isFor(run: Run, able: Able): Promise<boolean> {
+    const missing = capabilityBlocker(run, able.capabilities) ?? ringBlocker(run, able.attached);
+    return missing === null && (await unseen(run, able)).length === 0;
+  }
+
   /** Null where somebody else was quicker, or it is not for this agent. */
-  async function tryTake(
-    found: ClaimableRun,
-    agent: AgentPrincipal,
-    { capabilities, attached }: Able,
-  ): Promise<Claimed | null> {
+  async function tryTake(found: ClaimableRun, agent: AgentPrincipal, able: Able): Promise<Claimed | null> {
     try {
       const stored = await store.load(found.run);
       if (stored === undefined || !isFree(stored.run, here)) return null;
-      if (capabilityBlocker(stored.run, capabilities) !== null) return null;
-      if (ringBlocker(stored.run, attached) !== null) return null;
+      if (!(await isFor(stored.run, able))) return null;
       if ((await keptWaitingBy(store, stored.run, here.folder)) !== undefined) return null;
-      const taken = await takeAs(stored.run, agent, attached);
+      const taken = await takeAs(stored.run, agent, able);
       return 'token' in taken ? taken : null;
     } catch (error) {
       const code = error instanceof PhasegateError ? error.code : 'internal';
@@ -177,11 +193,8 @@ export function createClaims(parts: ClaimParts): Claims {
 
   const { transition } = createTransitions({ ...parts, take });
 
-  async function takeRun(
-    runId: string,
-    agent: AgentPrincipal,
-    { capabilities, attached }: Able,
-  ): Promise<Claimed> {
+  async function takeRun(runId: string, agent: AgentPrincipal, able: Able): Promise<Claimed> {
+    const { capabilities, attached } = able;
     const { run } = await load(runId);
     if (holds(run, agent.name) || heldItem(run, agent.name) !== undefined) return token(runId, agent);
     const missing = capabilityBlocker(run, capabilities) ?? ringBlocker(run, attached);
@@ -191,9 +204,11 @@ export function createClaims(parts: ClaimParts): Claims {
       const message = `run \`${runId}\` is parked until it has the ring \`${needed}\``;
       throw new PhasegateError('not_permitted', message);
     }
+    const looks = await unseen(run, able);
+    if (looks.length > 0) throw cannotBeSeen(run, looks);
     demandHere(here, run);
     await demandWorkspace(run);
-    const taken = await takeAs(run, agent, attached).catch(async (error: unknown) => {
+    const taken = await takeAs(run, agent, able).catch(async (error: unknown) => {
       // Another one was begun at the same time: that is what it was refused for.
       await demandWorkspace(run);
       throw error;
@@ -202,19 +217,20 @@ export function createClaims(parts: ClaimParts): Claims {
     throw new PhasegateError('not_permitted', taken.message);
   }
 
-  const within = (attached: Attachment): Pick<Claims, 'claim' | 'claimRun'> => ({
+  const within = (attached: Attachment, away = false): Pick<Claims, 'claim' | 'claimRun'> => ({
     /** One after the other in this process: twenty agents at once would only take from each other. */
     claim(agent, capabilities) {
-      const mine = turn.then(() => next(agent, { capabilities, attached }));
+      const mine = turn.then(() => next(agent, { capabilities, attached, away }));
       turn = mine.catch(() => undefined);
       return mine;
     },
-    claimRun: (runId, agent, capabilities) => takeRun(runId, agent, { capabilities, attached }),
+    claimRun: (runId, agent, capabilities) => takeRun(runId, agent, { capabilities, attached, away }),
   });
 
   return {
     ...within('served'),
-    within,
+    within: (attached) => within(attached),
+    away: within('served', true),
     token,
     ...createAdmission(parts),
     transition,
@@ -230,6 +246,8 @@ export function createClaims(parts: ClaimParts): Claims {
 interface Able {
   readonly capabilities: readonly string[];
   readonly attached: Attachment;
+  /** Whether it works in files that the engine cannot see. */
+  readonly away?: boolean;
 }
 
 /** How often a fresh token is tried for while others change the run. */
@@ -265,6 +283,18 @@ function claimedFrom(run: Run, view: Claimed['view'], { issued }: Handed, item: 
 
 function heldItem(run: Run, agent: string): string | undefined {
   return openItems(run).find(([, item]) => item.holder === agent)?.[0];
+}
+
+function cannotBeSeen({ id }: Run, looks: readonly string[]): PhasegateError {
+  const message = `run \`${id}\` is not for an agent with a workspace of its own, which the engine cannot see: ${looks.join('; ')}`;
+  return new PhasegateError('not_permitted', message, {
+    hint: "claim it without `workspace`, and work with the server's tools in the server's workspace",
+  });
+}
+
+/** The class of all that such an agent hands in is known from here on: nobody has looked at its files. */
+function fromAway(note: AuditDraft): AuditDraft {
+  return { ...note, data: { ...(note.data as JsonObject), workspace: 'own' } };
 }
 
 function notHeld(run: Run, agent: AgentPrincipal, item: string | null): PhasegateError {

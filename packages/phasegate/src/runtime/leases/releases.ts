@@ -56,6 +56,7 @@ export function createReleases({ store, runtime, calls, now }: ReleaseParts): Re
       if (!held && cause === 'given_back') {
         throw new PhasegateError('not_permitted', `\`${agent.name}\` does not hold run \`${runId}\``);
       }
+      return held;
     },
 
     async releaseAll(agent, cause) {

@@ -13,6 +13,7 @@ import type {
   Project,
   ProveClients,
   ReachedProject,
+  RunWorker,
   SpawnAgent,
   Standards,
   TestWorkflow,
@@ -130,6 +131,8 @@ export interface Machine {
   /** Absent where nothing can be left running. */
   readonly background?: BackgroundServer;
   readonly spawnAgent: SpawnAgent;
+  /** Works on the runs of a server; absent where no programs can be started. */
+  readonly runWorker?: RunWorker;
   readonly driveRun: DriveRun;
   readonly testWorkflow: TestWorkflow;
   /** Starts real clients and tries what they are held by. */

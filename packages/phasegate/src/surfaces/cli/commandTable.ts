@@ -209,6 +209,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/agent.ts')).agent,
   },
   {
+    name: 'worker',
+    group: 'Agents and server',
+    summary: 'claim queued runs of a server and start agents for them on this machine',
+    load: async () => (await import('./commands/worker.ts')).worker,
+  },
+  {
     name: 'agents',
     group: 'Agents and server',
     summary: 'list agents and what they hold, make a key or withdraw it',

@@ -42,14 +42,13 @@ function countClaims(claims: Claims, metrics: Metrics, tracing: Tracing): Claims
   };
   const toldOf = (claimed: Claimed | null): SpanFields =>
     claimed === null ? {} : { 'phasegate.run': claimed.view.run };
-  return {
-    ...claims,
+  const counted = (from: Pick<Claims, 'claim' | 'claimRun'>): Pick<Claims, 'claim' | 'claimRun'> => ({
     claim: (agent, capabilities) =>
       tracing.command(
         'claim',
         { 'phasegate.agent': agent.name },
         {
-          run: () => claiming(() => claims.claim(agent, capabilities)),
+          run: () => claiming(() => from.claim(agent, capabilities)),
           attributes: toldOf,
         },
       ),
@@ -58,10 +57,15 @@ function countClaims(claims: Claims, metrics: Metrics, tracing: Tracing): Claims
         'claim',
         { 'phasegate.agent': agent.name, 'phasegate.run': runId },
         {
-          run: () => claiming(() => claims.claimRun(runId, agent, capabilities)),
+          run: () => claiming(() => from.claimRun(runId, agent, capabilities)),
           attributes: toldOf,
         },
       ),
+  });
+  return {
+    ...claims,
+    ...counted(claims),
+    away: counted(claims.away),
     transition: (admitted, request) =>
       tracing.command(
         'transition',

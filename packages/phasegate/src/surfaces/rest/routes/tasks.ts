@@ -1,4 +1,4 @@
-import type { Json } from '@phasegate/core';
+import { type Json, PhasegateError } from '@phasegate/core';
 import {
   ALL_COMPLETE,
   encodeClaim,
@@ -56,7 +56,7 @@ export const TASK_ROUTES: readonly Endpoint[] = [
     who: ['agent'],
     summary: 'Claim the next task',
     description:
-      'Hands out the queued run, or the open item of a parallel phase, that this agent can do: highest priority first, then the oldest, each once. It comes with a phase token and a lease that any call renews. `agent_id` must be the agent the key belongs to. Where the agent was given capabilities, `capabilities` can only narrow them. With `task_id` that run is claimed, or it is said why not; one this agent holds already is given to it again.',
+      'Hands out the queued run, or the open item of a parallel phase, that this agent can do: highest priority first, then the oldest, each once. It comes with a phase token and a lease that any call renews. `agent_id` must be the agent the key belongs to. Where the agent was given capabilities, `capabilities` can only narrow them. With `task_id` that run is claimed, or it is said why not; one this agent holds already is given to it again. With `workspace: own` the agent works in files that the server cannot see, and gets only runs in which the engine decides on what is handed in and what humans say.',
     body: claimRequest,
     answers: {
       200: { description: 'the task and the token for it', schema: claimed },
@@ -66,7 +66,8 @@ export const TASK_ROUTES: readonly Endpoint[] = [
       const { principal } = caller.agent;
       demandSameAgent(caller, body.agent_id);
       const able = capabilitiesOf(caller.agent, body.capabilities);
-      const { claims } = parts.project;
+      const { claims: all } = parts.project;
+      const claims = body.workspace === 'own' ? all.away : all;
       const found =
         body.task_id === undefined
           ? await claims.claim(principal, able)
@@ -103,12 +104,15 @@ export const TASK_ROUTES: readonly Endpoint[] = [
     who: ['agent'],
     summary: 'Give a task back',
     description:
-      'The run goes back to the queue at its last checkpoint, with everything that was completed. Its tokens are dead at once. It does not count as a crash.',
+      'The run goes back to the queue at its last checkpoint, with everything that was completed. Its tokens are dead at once. It does not count as a crash, unless `lost` says that it was one.',
     body: releaseRequest,
     answers: { 200: { description: 'the task is back in the queue', schema: released } },
     async handle({ caller, body, parts }) {
-      await parts.project.claims.release(body.task_id, caller.agent.principal, 'given_back');
-      const next_action = `POST /api/v1/tasks/claim with {"agent_id": ${JSON.stringify(caller.agent.principal.name)}}`;
+      const cause = body.lost === true ? 'exited' : 'given_back';
+      const { principal } = caller.agent;
+      if (!(await parts.project.claims.release(body.task_id, principal, cause)))
+        throw new PhasegateError('not_permitted', `\`${principal.name}\` does not hold this run`);
+      const next_action = `POST /api/v1/tasks/claim with {"agent_id": ${JSON.stringify(principal.name)}}`;
       return reply(200, { task_id: body.task_id, released: true as const, next_action });
     },
   }),

@@ -1,0 +1,74 @@
+/** What a worker is told: where work comes from, what does it, and what it is done in. */
+export interface WorkerRequest {
+  /** Of the server. */
+  readonly url: string;
+  /** Whether credentials may go over plain `http` to another machine. */
+  readonly insecureHttp: boolean;
+  /** One for each agent at a time: no two that work at once have the same credential. */
+  readonly keys: readonly string[];
+  readonly argv: readonly [string, ...string[]];
+  /** A client that is known, in place of those words. */
+  readonly preset?: string;
+  readonly capabilities: readonly string[];
+  /** A repository that is cloned for each run; null: an empty folder, and the server's tools. */
+  readonly repository: WorkerRepository | null;
+  /** The folder in which workspaces are made, in one of the worker's own. */
+  readonly folder: string;
+  /** Leaves workspaces where they are. */
+  readonly keep: boolean;
+  /** How long to wait where nothing is queued. */
+  readonly pollMs: number;
+  /** How often the lease of a run at work is renewed. */
+  readonly beatMs: number;
+  /** How long agents may go on once the worker is asked to end; then they are ended, and their runs given back. */
+  readonly drainMs: number;
+  /** Ends after so many runs; null: only when asked to. */
+  readonly runs: number | null;
+  /** Appended what programs print; null: it goes to stderr. */
+  readonly logFile: string | null;
+  readonly signal: AbortSignal;
+  report(event: WorkerEvent): void;
+}
+
+/** What is cloned for each run. */
+export interface WorkerRepository {
+  readonly url: string;
+  /** What the run's branch begins at; null: what the repository itself begins with. */
+  readonly ref: string | null;
+  /** Whether the run's branch is pushed there when its agent has ended. */
+  readonly push: boolean;
+}
+
+/** What a worker tells while it works. */
+export type WorkerEvent =
+  | { readonly event: 'waiting_for_work'; readonly agent: string }
+  | { readonly event: 'unreachable'; readonly agent: string; readonly why: string }
+  | { readonly event: 'claimed'; readonly agent: string; readonly run: string; readonly phase: string | null }
+  | { readonly event: 'started'; readonly agent: string; readonly run: string; readonly where: string }
+  | { readonly event: 'lease_lost'; readonly agent: string; readonly run: string }
+  | {
+      readonly event: 'ended';
+      readonly agent: string;
+      readonly run: string;
+      readonly outcome: WorkOutcome;
+      readonly how: string;
+    }
+  | { readonly event: 'pushed'; readonly run: string; readonly branch: string }
+  | { readonly event: 'kept'; readonly run: string; readonly folder: string; readonly why: string }
+  | { readonly event: 'dropped'; readonly run: string; readonly files: number }
+  | { readonly event: 'draining'; readonly running: number };
+
+/**
+ * What came of a run at this worker. `lost`: its program ended before the work was done, and the engine counts that.
+ * `given_back`: the worker was asked to end, or could not prepare the workspace. `left`: it is another's by now, or over.
+ */
+export type WorkOutcome = 'completed' | 'waiting' | 'escalated' | 'stopped' | 'lost' | 'given_back' | 'left';
+
+/** What a worker did until it ended. */
+export interface Worked {
+  readonly runs: number;
+  readonly outcomes: Readonly<Partial<Record<WorkOutcome, number>>>;
+}
+
+/** Claims queued runs and starts agents for them, until it is asked to end. */
+export type RunWorker = (request: WorkerRequest) => Promise<Worked>;

@@ -1,0 +1,139 @@
+import { PhasegateError } from '@phasegate/core';
+import { reasonOf } from '@phasegate/core/model';
+import { type ClaimOptions, connect, type PhasegateClient, PhasegateClientError } from '@phasegate/sdk';
+import type { Claim } from '@phasegate/wire';
+import type { Worked, WorkerRequest, WorkOutcome } from '../runtime/ports.ts';
+import { NotStarted, type Slot, type WorkParts, workOn } from './workOn.ts';
+
+/**
+ * Claims queued runs and works on them, one for each key at a time, until it is asked to end: then nothing new is
+ * claimed, and what is at work has a while to finish before it is ended and given back.
+ */
+export async function runWorker(parts: WorkParts, endNow: () => void): Promise<Worked> {
+  const { request } = parts;
+  const outcomes = new Map<WorkOutcome, number>();
+  const enough = new AbortController();
+  const ends = AbortSignal.any([request.signal, enough.signal]);
+  let begun = 0;
+  let running = 0;
+  const drain = () => {
+    request.report({ event: 'draining', running });
+    setTimeout(endNow, request.drainMs).unref();
+  };
+  request.signal.addEventListener('abort', drain, { once: true });
+
+  /** False where as many were begun as were asked for. */
+  const mayBegin = () => request.runs === null || begun < request.runs;
+
+  async function serve(slot: Slot): Promise<void> {
+    let told = false;
+    while (!ends.aborted && mayBegin()) {
+      begun += 1;
+      const client = slot.connect();
+      const claim = await claimNext(slot, client, parts);
+      if (claim === null) {
+        begun -= 1;
+        if (!told) request.report({ event: 'waiting_for_work', agent: slot.name });
+        told = true;
+        await pause(request.pollMs, ends);
+        continue;
+      }
+      told = false;
+      running += 1;
+      const outcome = await workOn(slot, client, { claim, parts }).finally(() => {
+        running -= 1;
+      });
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+      // What could not be prepared is not claimed again at once.
+      if (outcome === 'given_back') await pause(request.pollMs, ends);
+    }
+  }
+
+  const slots = await Promise.all(request.keys.map((key) => slotFor(key, request)));
+  demandDifferent(slots);
+  await parts.workspaces.ready();
+  const serving = slots.map((slot) =>
+    serve(slot).catch((error: unknown) => {
+      // What is wrong for one is wrong for all: the others finish what they have.
+      enough.abort();
+      throw error;
+    }),
+  );
+  const ended = await Promise.allSettled(serving);
+  request.signal.removeEventListener('abort', drain);
+  const failed = ended.find((one) => one.status === 'rejected');
+  if (failed !== undefined) throw asFault(failed.reason, request);
+  const runs = [...outcomes.values()].reduce((sum, count) => sum + count, 0);
+  return { runs, outcomes: Object.fromEntries(outcomes) };
+}
+
+/** Who a key speaks for; a server that is away is waited for later, but not before anybody knows that it is the right one. */
+async function slotFor(key: string, { url, insecureHttp }: WorkerRequest): Promise<Slot> {
+  const options = { url, key, allowInsecureHttp: insecureHttp };
+  try {
+    const { name } = await connect(options).whoAmI();
+    return { name, key, connect: () => connect(options) };
+  } catch (error) {
+    throw asFault(error, { url });
+  }
+}
+
+function demandDifferent(slots: readonly Slot[]): void {
+  const twice = slots.find(({ name }, index) => slots.findIndex((other) => other.name === name) !== index);
+  if (twice === undefined) return;
+  throw new PhasegateError('usage', `two of the keys are of agent \`${twice.name}\``, {
+    hint: 'each agent at work needs a key of its own: `phasegate agents add NAME` makes one',
+  });
+}
+
+/** Null where nothing is queued, or nobody answers for now. */
+async function claimNext(slot: Slot, client: PhasegateClient, { request }: WorkParts): Promise<Claim | null> {
+  const { capabilities, repository } = request;
+  const options: ClaimOptions = {
+    ...(capabilities.length === 0 ? {} : { capabilities }),
+    ...(repository === null ? {} : { workspace: 'own' }),
+  };
+  try {
+    return await client.claimTask(slot.name, options);
+  } catch (error) {
+    if (isFinal(error)) throw error;
+    request.report({ event: 'unreachable', agent: slot.name, why: reasonOf(error) });
+    return null;
+  }
+}
+
+/** Whether asking again cannot help: the credential, or the request itself, is refused. */
+function isFinal(error: unknown): boolean {
+  if (!(error instanceof PhasegateClientError)) return true;
+  const { status = 0 } = error;
+  return error.code === 'usage' || (status !== null && status >= 400 && status < 500 && status !== 429);
+}
+
+function asFault(error: unknown, { url }: Pick<WorkerRequest, 'url'>): unknown {
+  if (error instanceof NotStarted)
+    return new PhasegateError('usage', `the program cannot be started: ${error.message}`, {
+      hint: 'install it, or name another program; the run was given back',
+    });
+  if (!(error instanceof PhasegateClientError)) return error;
+  if (error.status === null || error.status === undefined)
+    return new PhasegateError('server_unreachable', `${url} does not answer: ${error.message}`, {
+      cause: error,
+    });
+  return new PhasegateError('not_permitted', error.message, {
+    hint: 'the worker needs the key of an agent: `phasegate agents add NAME` makes one',
+    cause: error,
+  });
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done, { once: true });
+    if (signal.aborted) done();
+  });
+}

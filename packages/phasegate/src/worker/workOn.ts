@@ -1,0 +1,178 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { reasonOf } from '@phasegate/core/model';
+import { type PhasegateClient, PhasegateClientError } from '@phasegate/sdk';
+import { type Claim, decodeTask } from '@phasegate/wire';
+import { type AgentAdapter, describeExit, type StartedAgent } from '../agents/adapter.ts';
+import { freeProgram } from '../agents/freeProgram.ts';
+import { promptText } from '../agents/promptText.ts';
+import type { WorkerRequest, WorkOutcome } from '../runtime/ports.ts';
+import type { Workspaces } from './workspaces.ts';
+
+/** One place of a worker: the credential its agents have, one after the other. */
+export interface Slot {
+  readonly name: string;
+  readonly key: string;
+  /** A client of its own for each claim: what one has in hand is not the next one's. */
+  connect(): PhasegateClient;
+}
+
+/** What working on a claim needs beside the slot. */
+export interface WorkParts {
+  readonly request: WorkerRequest;
+  readonly adapter: AgentAdapter;
+  readonly workspaces: Workspaces;
+  /** A folder only this user may enter. */
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Aborted when agents at work are to be ended. */
+  readonly ending: AbortSignal;
+}
+
+/** Prepares a workspace, starts the program, keeps its lease while it runs, and says what came of the run. */
+export async function workOn(slot: Slot, client: PhasegateClient, work: ClaimedWork): Promise<WorkOutcome> {
+  const { claim, parts } = work;
+  const { report } = parts.request;
+  const run = claim.task.id;
+  const told = { agent: slot.name, run };
+  report({ event: 'claimed', ...told, phase: claim.task.phase === null ? null : String(claim.task.phase) });
+  // From here on the lease runs: cloning can take longer than it lasts.
+  const lease = keepLease(client, run, parts.request.beatMs);
+  try {
+    const workspace = await parts.workspaces.make(run);
+    try {
+      const program = await start(slot, work, workspace.folder);
+      report({ event: 'started', ...told, where: program.where });
+      const { how, notStarted } = await follow(program, { lease, parts, told });
+      const outcome = await settle(client, claim, notStarted || parts.ending.aborted);
+      report({ event: 'ended', ...told, outcome, how });
+      if (notStarted) throw new NotStarted(how);
+      return outcome;
+    } finally {
+      await workspace.close();
+    }
+  } catch (error) {
+    if (error instanceof NotStarted) throw error;
+    // It was not this agent's doing: the run is given back as it was, and others may have more luck.
+    await client.release().catch(() => undefined);
+    report({ event: 'ended', ...told, outcome: 'given_back', how: reasonOf(error) });
+    return 'given_back';
+  } finally {
+    lease.end();
+  }
+}
+
+/** What was claimed, and by whom it is to be done. */
+export interface ClaimedWork {
+  readonly claim: Claim;
+  readonly parts: WorkParts;
+}
+
+/** The program cannot be started at all: the next run would fare no better. */
+export class NotStarted extends Error {}
+
+async function start(slot: Slot, { claim, parts }: ClaimedWork, cwd: string): Promise<StartedAgent> {
+  const { request, adapter } = parts;
+  const { url, argv, preset } = request;
+  const { task, phase_token: token } = claim;
+  const [agent, key, run] = [slot.name, slot.key, task.id];
+  const folder = join(parts.folder, 'agents', agent);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const prompt = promptText({ view: decodeTask(task), item: task.item ?? null }, { url, agent, again: null });
+  const item = task.item?.key ?? null;
+  return adapter.start({
+    name: agent,
+    cwd,
+    ...freeProgram({ argv, preset, url, agent, key, run, prompt, folder, environment: parts.env }),
+    credentials: JSON.stringify({ url, agent, key, token, task: run, item }),
+    folder,
+  });
+}
+
+interface Lease {
+  /** Settles when the run is known to be another's. */
+  readonly lost: Promise<void>;
+  end(): void;
+}
+
+/** Calls about the run renew its lease; a program that thinks makes none. */
+function keepLease(client: PhasegateClient, run: string, beatMs: number): Lease {
+  const lost = Promise.withResolvers<void>();
+  const beat = setInterval(() => {
+    client
+      .asPhasegate()
+      .view(run)
+      .catch((error: unknown) => {
+        // Anything else is a server that is away for a while; its word on whose the run is comes later.
+        if (isNotOurs(error)) lost.resolve();
+      });
+  }, beatMs);
+  beat.unref();
+  return { lost: lost.promise, end: () => clearInterval(beat) };
+}
+
+async function follow(
+  program: StartedAgent,
+  {
+    lease,
+    parts,
+    told,
+  }: {
+    readonly lease: Lease;
+    readonly parts: WorkParts;
+    readonly told: { readonly agent: string; readonly run: string };
+  },
+): Promise<{ readonly how: string; readonly notStarted: boolean }> {
+  const stop = () => void program.stop();
+  let over = false;
+  void lease.lost.then(() => {
+    if (over) return;
+    // Its token is dead, and the run another's: what it still does is done for nobody.
+    parts.request.report({ event: 'lease_lost', ...told });
+    stop();
+  });
+  parts.ending.addEventListener('abort', stop, { once: true });
+  if (parts.ending.aborted) stop();
+  try {
+    const exit = await program.exited;
+    return { how: describeExit(exit), notStarted: exit.kind === 'not_started' };
+  } finally {
+    over = true;
+    parts.ending.removeEventListener('abort', stop);
+  }
+}
+
+/** The program has ended: is its work done, does a human act, or is the run to go to another? */
+async function settle(client: PhasegateClient, claim: Claim, givesBack: boolean): Promise<WorkOutcome> {
+  const { id, item } = claim.task;
+  try {
+    const { task } = await client.rejoinTask(id, item === undefined ? {} : { item: item.key });
+    const atWork = task.status === 'active';
+    await client.release({ lost: atWork && !givesBack });
+    if (!atWork) return (task.status as WorkOutcome) ?? 'left';
+    return givesBack ? 'given_back' : 'lost';
+  } catch (error) {
+    if (!isNotOurs(error)) throw error;
+    return ended(client, id);
+  }
+}
+
+async function ended(client: PhasegateClient, run: string): Promise<WorkOutcome> {
+  try {
+    const { status } = await client.asPhasegate().view(run);
+    return status === 'completed' || status === 'waiting' || status === 'escalated' || status === 'stopped'
+      ? status
+      : 'left';
+  } catch (error) {
+    if (isNotOurs(error)) return 'left';
+    throw error;
+  }
+}
+
+function isNotOurs(error: unknown): boolean {
+  const cause = error instanceof PhasegateClientError ? error : (error as { cause?: unknown } | null)?.cause;
+  return cause instanceof PhasegateClientError && NOT_OURS.has(cause.status ?? 0);
+}
+
+const NOT_OURS: ReadonlySet<number> = new Set([403, 404, 409]);
