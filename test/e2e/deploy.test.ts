@@ -88,6 +88,13 @@ http {
     const verify = (file: string) => spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' });
 
     expect(verify(unit)).toMatchObject({ status: 0, stderr: '' });
+    const worker = readFileSync(join(DEPLOY, 'phasegate-worker.service'), 'utf8');
+    expect(worker).toContain('ExecStart=/usr/local/bin/phasegate worker --url ');
+    const started = worker.replace('/usr/local/bin/phasegate', process.execPath);
+    expect(verify(project.write('phasegate-worker.service', started))).toMatchObject({
+      status: 0,
+      stderr: '',
+    });
     // With what opens it for sandboxes beside it.
     const more = readFileSync(join(DEPLOY, 'sandbox.conf'), 'utf8');
     const opened = (name: string, lines: string) => {

@@ -54,7 +54,7 @@ export interface RestApp {
 /** Builds it: the guards, then who calls, then the routes. */
 export function createRestApp(given: RestParts): RestApp {
   const { settings, log } = given;
-  const metrics = createMetrics(given.project);
+  const metrics = createMetrics(given.project, given.version);
   const tracing = createTracing(settings.tracing === true);
   const parts = { ...given, project: instrumentProject(given.project, metrics, tracing) };
   const sessions = createSessions(parts);
@@ -67,7 +67,10 @@ export function createRestApp(given: RestParts): RestApp {
 
   // A browser's session has a path of its own, with everything below it; routes, logs and answers do not see it.
   const app = new OpenAPIHono<RestEnv>({ getPath: (request) => splitPlace(getPath(request)).path });
-  app.onError((error, c) => problemOf(understood(error), c.req.path, log));
+  app.onError((error, c) => {
+    metrics.storeFault(error);
+    return problemOf(understood(error), c.req.path, log);
+  });
   app.notFound((c) => noRoute(app, c));
   app.use(guardResponse);
   app.use(countRequests(log, metrics, settings.verbose === true));

@@ -21,7 +21,7 @@ export interface HotRoutes {
 /** What they are built from. */
 export interface HotRouteParts {
   readonly parts: RestParts;
-  readonly metrics: Pick<Metrics, 'request'>;
+  readonly metrics: Pick<Metrics, 'request' | 'storeFault'>;
   /** Shared with the usual way. */
   readonly starts: FairStarts;
   /** The routes to be fast; each takes a phase token and a JSON body. */
@@ -93,6 +93,7 @@ export function createHotRoutes({ parts, metrics, starts, routes }: HotRoutePart
       }
       return { status, headers: JSON_HEADERS, body: boundedText(body, { caller, parts }) };
     } catch (error) {
+      metrics.storeFault(error);
       return written(problemOf(error, path, log));
     }
   }
@@ -105,9 +106,11 @@ export function createHotRoutes({ parts, metrics, starts, routes }: HotRoutePart
       const head = plainHead(request.rawHeaders);
       const who = head === null ? null : admitted(head);
       if (who === null || !isAtItsDoor(who, peer) || !hasRoom(who.principal.name, response)) return false;
+      const start = performance.now();
       readWhole(request, async (bytes) => {
         const given = await answer({ route, path, admitted: who }, bytes);
-        metrics.request(path, 'POST', given.status);
+        const ms = performance.now() - start;
+        metrics.request({ route: path, method: 'POST', status: given.status, ms });
         send(response, given);
       });
       return true;

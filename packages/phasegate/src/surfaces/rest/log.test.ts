@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 import { OPERATOR } from './fixtures/operator.ts';
 import { countRequests, createLog } from './log.ts';
+import type { Metrics } from './metrics.ts';
 import type { RestEnv } from './parts.ts';
 
 test('a request is one line: what was asked, what was answered, who asked; nothing that was sent', async () => {
@@ -56,7 +57,9 @@ function logging(verbose: boolean) {
   const counted: unknown[] = [];
   const log = createLog({ verbose, to: { write: (line) => void lines.push(line) } });
   const app = new Hono<RestEnv>();
-  app.use(countRequests(log, { request: (...request) => void counted.push(request) }, verbose));
+  const request: Metrics['request'] = ({ route, method, status, ms }) =>
+    void counted.push([route, method, ms >= 0 && status]);
+  app.use(countRequests(log, { request }, verbose));
   app.use(async (c, next) => {
     c.set('caller', { kind: 'human', session: OPERATOR });
     await next();

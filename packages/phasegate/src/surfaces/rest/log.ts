@@ -34,8 +34,11 @@ export function countRequests(
 ): MiddlewareHandler<RestEnv> {
   if (!verbose) {
     return async (c, next) => {
+      const start = performance.now();
       await next();
-      metrics.request(routeOf(routePath(c, -1), c.res.status), c.req.method, c.res.status);
+      const { status } = c.res;
+      const route = routeOf(routePath(c, -1), status);
+      metrics.request({ route, method: c.req.method, status, ms: performance.now() - start });
     };
   }
   let count = 0;
@@ -44,7 +47,8 @@ export function countRequests(
     const start = performance.now();
     await next();
     const route = routeOf(routePath(c, -1), c.res.status);
-    metrics.request(route, c.req.method, c.res.status);
+    const ms = performance.now() - start;
+    metrics.request({ route, method: c.req.method, status: c.res.status, ms });
     const caller = c.get('caller');
     log.info(
       {
@@ -52,7 +56,7 @@ export function countRequests(
         method: c.req.method,
         route,
         status: c.res.status,
-        ms: Math.round((performance.now() - start) * 10) / 10,
+        ms: Math.round(ms * 10) / 10,
         caller: caller === undefined ? null : nameOf(caller),
       },
       'answered',

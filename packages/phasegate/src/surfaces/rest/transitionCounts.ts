@@ -1,9 +1,18 @@
 import { type AuditRecord, own } from '@phasegate/core';
 import type { Feed } from '../../runtime/ports.ts';
 
-/** How often phases were left, and how often that was refused, since it was last asked. */
+/** What happened since it was last asked. */
+export interface RecentCounts {
+  /** How often phases were left, and how often that was refused. */
+  readonly allowed: number;
+  readonly refused: number;
+  /** How long each human took at a gate that was opened since the server started, in seconds. */
+  readonly gateWaits: readonly number[];
+}
+
+/** Counts what the audit has. */
 export interface TransitionCounts {
-  since(): Promise<{ readonly allowed: number; readonly refused: number }>;
+  since(): Promise<RecentCounts>;
 }
 
 /**
@@ -15,14 +24,18 @@ export function createTransitionCounts(feed: Pick<Feed, 'after' | 'newest'>): Tr
   // The caller hears of a store that cannot be read; until then nobody waits for this.
   cursor.catch(() => undefined);
 
-  async function read(from: number): Promise<{ readonly to: number; allowed: number; refused: number }> {
-    const counts = { to: from, allowed: 0, refused: 0 };
+  const gates = createGateWaits();
+
+  async function read(from: number): Promise<RecentCounts & { readonly to: number }> {
+    const counts = { to: from, allowed: 0, refused: 0, gateWaits: [] as number[] };
     for (let pages = 0; pages < MOST_PAGES; pages++) {
       const records = await feed.after(counts.to, PAGE);
       for (const record of records) {
         counts.to = record.id;
         const allowed = transitionIn(record);
         if (allowed !== null) counts[allowed ? 'allowed' : 'refused'] += 1;
+        const waited = gates.after(record);
+        if (waited !== null) counts.gateWaits.push(waited);
       }
       if (records.length < PAGE) break;
     }
@@ -42,6 +55,28 @@ export function createTransitionCounts(feed: Pick<Feed, 'after' | 'newest'>): Tr
   };
 }
 
+/** Tells how long a gate was open when it is closed. */
+function createGateWaits(): { after(record: AuditRecord): number | null } {
+  const opened = new Map<string, number>();
+  return {
+    after({ run, event, time }) {
+      if (run === null || !GATES.has(event)) return null;
+      if (event === 'gate_opened') {
+        // Gates that nobody decides at must not fill the memory; of the oldest it is no longer known when they opened.
+        const [oldest] = opened.keys();
+        if (opened.size >= MOST_GATES && oldest !== undefined) opened.delete(oldest);
+        opened.set(run, Date.parse(time));
+        return null;
+      }
+      const since = opened.get(run);
+      opened.delete(run);
+      return since === undefined ? null : Math.max(0, Date.parse(time) - since) / 1000;
+    },
+  };
+}
+
+const GATES: ReadonlySet<string> = new Set(['gate_opened', 'gate_decided', 'gate_timed_out']);
+const MOST_GATES = 10_000;
 const PAGE = 1_000;
 /** A server that nobody asked for long is not kept busy by the first who does; the rest is counted the next time. */
 const MOST_PAGES = 100;
