@@ -15,10 +15,10 @@ export interface PostgresServer {
   url(database?: string): string;
   /** Ends it as an operator does, with every connection cut. */
   stop(): Promise<void>;
-  /** Kills it without a word, with all its processes. */
+  /** Ends it as a crash does, with all its processes at once. */
   kill(): Promise<void>;
-  /** Starts it again on the same folder and port. */
-  start(): Promise<void>;
+  /** Starts it again on the same folder and port, with further settings. */
+  start(more?: readonly string[]): Promise<void>;
   /** Ends it and removes its folder. */
   remove(): Promise<void>;
 }
@@ -42,7 +42,7 @@ export async function startServer(settings: readonly string[] = []): Promise<Pos
   const port = await freePort();
   let child: ChildProcess | undefined;
 
-  async function start(): Promise<void> {
+  async function start(more: readonly string[] = []): Promise<void> {
     // Nothing here is about a loss of power, so nobody need wait for a disk.
     const fixed = [
       'listen_addresses=127.0.0.1',
@@ -50,7 +50,7 @@ export async function startServer(settings: readonly string[] = []): Promise<Pos
       'fsync=off',
       'max_connections=200',
     ];
-    const given = [...fixed, ...settings].flatMap((setting) => ['-c', setting]);
+    const given = [...fixed, ...settings, ...more].flatMap((setting) => ['-c', setting]);
     const started = spawn(postgres, ['-D', data, '-p', String(port), ...given], {
       stdio: ['ignore', 'ignore', 'pipe'],
       ...user,
@@ -84,8 +84,8 @@ export async function startServer(settings: readonly string[] = []): Promise<Pos
     url: (database = 'postgres') => `postgres://${NAME}:${PASSWORD}@127.0.0.1:${port}/${database}`,
     start,
     stop: () => end('SIGINT'),
-    // Its processes notice that the first is gone, and end.
-    kill: () => end('SIGKILL'),
+    // What it did not write down it recovers when it is started again, as after a crash.
+    kill: () => end('SIGQUIT'),
     async remove() {
       await end('SIGQUIT');
       rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
