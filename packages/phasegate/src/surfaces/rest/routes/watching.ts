@@ -79,9 +79,10 @@ export const WATCHING_ROUTES: readonly Endpoint[] = [
       ids: textUpTo(TEXT_LIMIT).openapi({ description: 'ids of runs, one on each line' }),
     }),
     answers: { 200: { description: 'those that can be read', schema: runGlances } },
-    async handle({ query, parts: { project } }) {
+    async handle({ caller, query, parts: { project } }) {
       const ids = query.ids.split('\n').slice(0, MOST_GLANCES);
-      const found = await Promise.all(ids.map((id) => project.load(id).then(encodeGlance, () => null)));
+      const look = () => Promise.all(ids.map((id) => project.load(id).then(encodeGlance, () => null)));
+      const found = await glances.act(caller.session.name, look);
       return reply(200, { runs: found.filter((one) => one !== null) });
     },
   }),
@@ -129,6 +130,9 @@ async function newestRecords(feed: Serving['feed']): Promise<readonly FeedRecord
   }
   return records;
 }
+
+/** Each reads many whole runs. */
+const glances = createPaced({ what: 'looks at runs', waiting: 16 });
 
 /** Each human looks once at a time: a page asks again whenever something happens. */
 const inboxes = createPaced({ what: 'looks at what waits', waiting: 16 });
