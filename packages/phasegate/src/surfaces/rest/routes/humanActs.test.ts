@@ -21,6 +21,19 @@ test('POST /runs/:id/override leads past the phase, signed by the one who signed
   expect(await bed.project.verifyAudit()).toMatchObject({ ok: true, findings: [], overridden: 1 });
 });
 
+test('an override is about the run that was displayed, and about no later one', async () => {
+  const { bed, run, maria } = await atGate();
+  const path = `/runs/${run}/override`;
+  const epoch = Number((await bed.get(`/runs/${run}`, maria)).body.epoch);
+  const order = { reason: 'the registry is down' };
+
+  const { status, body } = await bed.post(path, maria, { ...order, epoch: epoch - 1 });
+
+  expect(status).toBe(409);
+  expect(body).toMatchObject({ blockers: [{ code: 'shown_changed' }] });
+  expect((await bed.post(path, maria, { ...order, epoch })).status).toBe(200);
+});
+
 describe('POST /runs/:id/decisions', () => {
   test('signs the choice of the one who signed in, over what was shown', async () => {
     const { bed, run, maria } = await atGate();
