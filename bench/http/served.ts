@@ -13,6 +13,8 @@ export interface Served {
   readonly pid: number;
   /** Starts and claims runs; gives the token of each. */
   claim(count: number): Promise<readonly string[]>;
+  /** The same, each run by an agent of its own. */
+  hire(count: number): Promise<readonly string[]>;
   /** What one transition of a run is answered. */
   transition(body: string): Promise<unknown>;
   /** How many records of an event are in the audit, read from the file by another process than the server. */
@@ -50,17 +52,27 @@ export async function serve(
   );
   const reader = new DatabaseSync(file, { readOnly: true });
   const count = reader.prepare('SELECT count(*) AS n FROM audit WHERE event = ?');
-  const claim = async () => {
+  const claimAs = async (name: string, bearer: string) => {
     await ask('/runs', String(session), { workflow: 'bench' });
-    const claimed = await ask('/tasks/claim', String(key), { agent_id: 'bench' });
+    const claimed = await ask('/tasks/claim', bearer, { agent_id: name });
     return String(claimed.phase_token);
   };
+  const claim = () => claimAs('bench', String(key));
   return {
     port: Number(new URL(url).port),
     pid: server.pid ?? 0,
     async claim(count) {
       const tokens: string[] = [];
       for (let index = 0; index < count; index++) tokens.push(await claim());
+      return tokens;
+    },
+    async hire(count) {
+      const tokens: string[] = [];
+      for (let index = 0; index < count; index++) {
+        const name = `agent-${index}`;
+        const { key: own } = await ask('/agents', String(session), { name });
+        tokens.push(await claimAs(name, String(own)));
+      }
       return tokens;
     },
     transition: async (body) => ask('/tasks/transition', await claim(), JSON.parse(body) as object),

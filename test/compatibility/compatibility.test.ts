@@ -1,11 +1,13 @@
 import { globSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { MIGRATIONS } from '../../packages/phasegate/src/stores/sqlite/migrations/index.ts';
 import { type Answers, askAll } from './askAll.ts';
 import { askCli } from './askCli.ts';
 import { askLate } from './askServer.ts';
 import { stopClock } from './clock.ts';
-import { FIXTURE, placeFixture, readMade } from './fixture.ts';
+import { FIXTURE, type Place, placeFixture, readMade } from './fixture.ts';
 
 const LONG = 180_000;
 const RENEW = 'npm run build && npx node test/compatibility/renew.ts';
@@ -36,6 +38,21 @@ describe('what 0.1.0 left behind', () => {
   test('is whole, before and after the present code went on with it', () => {
     expect(answers.get('cli/audit-verify')).toMatchObject({ code: 0, json: [{ ok: true }] });
     expect(answers.get('rest/audit-verify-after')).toMatchObject({ status: 200, body: { ok: true } });
+  });
+
+  test('is brought to the present format by the one who opens it first, and verifies then', async () => {
+    const place = placeFixture();
+    try {
+      expect(formatOf(place)).toBeLessThan(MIGRATIONS.length);
+      const question = { name: 'audit-verify', words: ['audit', 'verify'], as: 'maria' };
+      expect(await askCli(place, made, question)).toMatchObject({
+        code: 0,
+        json: [{ ok: true, runs: Object.keys(made.runs).length, findings: [] }],
+      });
+      expect(formatOf(place)).toBe(MIGRATIONS.length);
+    } finally {
+      rmSync(place.base, { recursive: true, force: true });
+    }
   });
 
   test('gives the audit that was exported then, record by record', async () => {
@@ -98,6 +115,13 @@ describe('what 0.1.0 left behind', () => {
     LONG,
   );
 });
+
+function formatOf({ stateDir }: Place): number {
+  const database = new DatabaseSync(join(stateDir, 'state.db'));
+  const { user_version: format } = database.prepare('PRAGMA user_version').get() ?? {};
+  database.close();
+  return Number(format);
+}
 
 describe('every answer about it is the one that is kept', () => {
   const folder = join(FIXTURE, 'answers');
