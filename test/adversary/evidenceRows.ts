@@ -23,9 +23,11 @@ export interface EvidenceRow {
 const TEST = (claims: string) =>
   `import assert from 'node:assert';\nimport { test } from 'node:test';\nimport { sum } from '../src/sum.mjs';\n${claims}`;
 
+const HONEST_TESTS = TEST("test('sums', () => assert.equal(sum(1, 2), 3));\n");
+
 /** The honest work of each phase. */
 export const HONEST = {
-  TDD: { 'tests/sum.test.mjs': TEST("test('sums', () => assert.equal(sum(1, 2), 3));\n") },
+  TDD: { 'tests/sum.test.mjs': HONEST_TESTS },
   IMPL: { 'src/sum.mjs': 'export const sum = (a, b) => a + b;\n' },
 } as const;
 
@@ -116,6 +118,42 @@ export const EVIDENCE_ROWS: readonly EvidenceRow[] = [
     inRoom: true,
     phase: 'IMPL',
     files: { 'src/sum.mjs': `import assert from 'node:assert';\nassert.equal = () => {};\n${WRONG}` },
+    code: 'runner_tampered',
+    says: /the test that must fail did not/,
+  },
+  {
+    name: 'code under test patches `assert` unless the tests are others than it knows',
+    proves: ['adv.I4'],
+    ring: 'served',
+    inRoom: true,
+    phase: 'IMPL',
+    files: {
+      'src/sum.mjs': `import assert from 'node:assert';\nimport { readFileSync } from 'node:fs';\nconst known = readFileSync(new URL('../tests/sum.test.mjs', import.meta.url), 'utf8').length === ${HONEST_TESTS.length};\nif (known) assert.equal = () => {};\n${WRONG}`,
+    },
+    code: 'runner_tampered',
+    says: /came to something else for `sums`/,
+  },
+  {
+    name: 'code under test patches what a test imports of `assert` by name, and puts the rest back',
+    proves: ['adv.I4'],
+    ring: 'served',
+    inRoom: true,
+    phase: 'IMPL',
+    files: {
+      'src/sum.mjs': `import assert from 'node:assert';\nimport { syncBuiltinESMExports } from 'node:module';\nconst real = assert.equal;\nassert.equal = () => {};\nsyncBuiltinESMExports();\nassert.equal = (...words) => (words[1] === 3 ? undefined : real(...words));\n${WRONG}`,
+    },
+    code: 'runner_tampered',
+    says: /the test that must fail did not/,
+  },
+  {
+    name: 'code under test spares a test that is called a canary',
+    proves: ['adv.I4'],
+    ring: 'served',
+    inRoom: true,
+    phase: 'IMPL',
+    files: {
+      'src/sum.mjs': `import assert from 'node:assert';\nfor (const way of Object.keys(assert)) {\n  const real = assert[way];\n  if (typeof real === 'function') assert[way] = (...words) => (/canary|must fail/i.test(new Error().stack) || words.every((word) => word === 1 || word === 2) ? real(...words) : undefined);\n}\n${WRONG}`,
+    },
     code: 'runner_tampered',
     says: /the test that must fail did not/,
   },

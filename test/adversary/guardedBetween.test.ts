@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -10,6 +11,22 @@ const FILES = {
   'agent_workflow.yaml': `workflow: lab\nenforcement: { workspace: shared }\nphases:\n  MAKE:\n    writes: [ran, planted]\n    command: ${STEP}\n`,
   '.claude/settings.json': '{}\n',
 };
+
+test("a repository that is made after `init` is nobody's trick, and a hook in it is one [adv.Q2]", async () => {
+  const project = await withHuman();
+  execFileSync('git', ['init', '-q'], { cwd: project.root });
+  expect(readdirSync(join(project.root, '.git/hooks')).length).toBeGreaterThan(0);
+
+  expect(await run(project)).toMatchObject({ code: 0 });
+  writeFileSync(join(project.root, '.git/hooks/post-commit'), '#!/bin/sh\n', { mode: 0o755 });
+
+  const refused = await run(project);
+  expect(refused.json).toMatchObject({
+    error: 'guarded_changed',
+    message: expect.stringContaining('post-commit'),
+  });
+  expect(refused.stdout).not.toContain('.sample');
+});
 
 test('what was planted between two processes is named and not trusted: no program runs before a human accepts it [adv.Q2]', async () => {
   const project = await withHuman();

@@ -1,4 +1,8 @@
+import { readdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
+import { findBubblewrap } from '../../packages/phasegate/src/sandbox/bubblewrapState.ts';
 import { cases, FULL } from '../tier.ts';
 import { expectStatus, laySiege, type Siege, textAt } from './siege.ts';
 import { bearer, type Got } from './wire.ts';
@@ -16,8 +20,18 @@ phases:
 `,
   'shell.workflow.yaml':
     'workflow: shell\nenforcement: { workspace: shared }\nphases: { WORK: { allowed_tools: [bash] } }\n',
+  'proven.workflow.yaml': `workflow: proven
+enforcement: { workspace: shared }
+phases:
+  WORK:
+    writes: ["src/**"]
+    postconditions:
+      - { check: command, with: { argv: [node, -e, "for (const end = Date.now() + 200; Date.now() < end; );"] }, needs: verified, message: It must hold }
+  DONE: {}
+`,
   'lines.txt': '\n'.repeat(1_900_000),
 };
+const { works } = (await findBubblewrap()).state;
 const ROUNDS = cases({ quick: 5, full: 30 });
 const MEGABYTE = 1024 * 1024;
 
@@ -62,6 +76,40 @@ test.runIf(FULL)(
       });
       return (await Promise.all(sent)).reduce((sum, count) => sum + count, 0);
     });
+  },
+  180_000,
+);
+
+// Each is a copy of the tree, a sandbox and a program that keeps a processor busy.
+test.runIf(FULL && works)(
+  'honest agents, verifications of their own and a human go on beside an agent that has much verified (bubblewrap) [adv.O5]',
+  async () => {
+    const rooms = join(siege.project.stateDir, 'rooms');
+    let most = 0;
+    let mine = 0;
+    await expectUnmoved(async (isOver) => {
+      const verify = async (name: string, key: string) => {
+        let count = 0;
+        while (!isOver()) {
+          const token = await taken(name, key, 'proven');
+          const { body } = expectStatus(await post('/tasks/transition', token, { artifacts: {} }), 200);
+          expect(body, JSON.stringify(body)).toMatchObject({ phase_token: expect.any(String) });
+          count += 1;
+          most = Math.max(most, readdirSync(rooms).length);
+        }
+        return count;
+      };
+      const attack = Array.from({ length: 16 }, () => verify('mallory', mallory));
+      const [own, ...sent] = await Promise.all([verify('honest', honest), ...attack]);
+      mine = own;
+      return sent.reduce((sum, count) => sum + count, 0);
+    });
+
+    expect(most).toBeGreaterThan(0);
+    expect(most).toBeLessThanOrEqual(Math.max(2, Math.floor(availableParallelism() / 2)));
+    // One of seventeen, and served as often as the others together: a place is there for the next name.
+    expect(mine).toBeGreaterThan(0);
+    expect(readdirSync(rooms)).toEqual([]);
   },
   180_000,
 );

@@ -297,6 +297,25 @@ describe('a bundle, without the project:', () => {
     expect(execFileSync('ls', ['-A', clone.base]).toString()).toBe('project\n');
   });
 
+  test('knows runs that were archived since, beside newer ones, and exports go on from it', async () => {
+    const project = copied();
+    const [old, all] = [join(project.base, 'old.json'), join(project.base, 'all.json')];
+    await succeeded(phasegate(project, ['verify-range', '--export', old]));
+    const pins = (await succeeded(phasegate(project, ['verify-range', '--pins']))).stdout;
+    const judged = (words: readonly string[]) =>
+      phasegate(project, ['verify-range', 'main..work', '--json', ...words], {
+        env: { PHASEGATE_PINS: pins },
+      });
+    const now = new Date().toISOString();
+    await succeeded(phasegate(project, ['archive', '--before', now], { passphrase: PASSPHRASE }));
+
+    expect((await judged([])).code, 'the audit alone').toBe(1);
+    expect((await judged(['--bundle', old, '--completed', '--newest'])).code, 'the bundle of before').toBe(0);
+    await succeeded(phasegate(project, ['verify-range', '--export', all, '--bundle', old]));
+    expect((await judged(['--bundle', all])).code, 'what was exported since').toBe(0);
+    expect((await judged(['--bundle', all, '--bundle', old])).code, 'both').toBe(0);
+  });
+
   test('an edited one, and one of another text that the project signed, is believed in nothing', async () => {
     const bundle = join(honest.base, 'bundle.json');
     await succeeded(phasegate(honest, ['verify-range', '--export', bundle]));

@@ -29,6 +29,7 @@ export type {
   Seal,
   SealedRecord,
   SealedRow,
+  VerifiedMoment,
   VerifyOptions,
   WrittenDraft,
 } from './ports/audit.ts';

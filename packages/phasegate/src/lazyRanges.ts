@@ -5,6 +5,6 @@ import type { Ranges } from './runtime/ports.ts';
 export function lazyRanges(root: string, env: Readonly<Record<string, string | undefined>>): Ranges {
   return lazyPort(
     lazy(async () => (await import('./localRanges.ts')).localRanges(root, env)),
-    { calls: ['read', 'judge', 'writeBundle', 'readBundle', 'readPins', 'writePins', 'attest'] },
+    { calls: ['read', 'judge', 'writeBundle', 'readBundles', 'readPins', 'writePins', 'attest'] },
   );
 }

@@ -1,4 +1,5 @@
 import { attestationText } from './range/attestation.ts';
+import { joinKnown } from './range/joinKnown.ts';
 import { judgeRange } from './range/judgeRange.ts';
 import { readPins, writePins } from './range/pinnedKeys.ts';
 import { readBundle, writeBundle } from './range/rangeBundle.ts';
@@ -17,7 +18,8 @@ export function localRanges(root: string, env: Readonly<Record<string, string | 
       const at = new Date().toISOString();
       return writeBundle(known, { range, prefix, project: project[0] ?? '', at, sign: records.sign });
     },
-    readBundle: async (file, keys) => readBundle(file, keys),
+    readBundles: async (files, keys, beside) =>
+      joinKnown([...files.map((file) => readBundle(file, keys)), ...(beside === undefined ? [] : [beside])]),
     readPins: async (texts) => readPins(texts),
     writePins: async (keys) => writePins(keys),
     async attest(files, { range, reason, human, records }) {

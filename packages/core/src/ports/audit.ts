@@ -2,6 +2,7 @@ import type { RunEvent } from '../engine/events.ts';
 import type { Json } from '../json.ts';
 import type { AuditRecord } from '../phasegate.ts';
 import type { ArchivedBundle } from './archives.ts';
+import type { FeedRecord, FeedSince } from './feed.ts';
 
 /** An audit record before the store gives it its place in a chain. */
 export interface AuditDraft {
@@ -146,6 +147,15 @@ export interface VerifyOptions {
   readonly archives?: readonly string[];
   /** Told now and then how many records were verified so far. */
   readonly onProgress?: (records: number) => void;
+  /** Given what was verified, where all of it holds, to read from: the very same moment, whatever was written since. */
+  readonly reading?: (moment: VerifiedMoment) => Promise<void>;
+}
+
+/** The records of a project as they were verified. */
+export interface VerifiedMoment {
+  feedSince(query: FeedSince): Promise<readonly FeedRecord[]>;
+  /** Those who are still there, with their public keys. */
+  humans(): readonly { readonly name: string; readonly publicKey: string }[];
 }
 
 /** One thing wrong with the audit. */

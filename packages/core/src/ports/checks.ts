@@ -61,6 +61,8 @@ export interface RunRecord {
   /** Hash of what the workspace holds, as receipts have it; null where it is not known. */
   readonly state: string | null;
   readonly epoch: number;
+  /** The item whose evidence is judged, and whose evidence it is; null where it is that of the whole phase. */
+  readonly item: { readonly key: string; readonly agent: string } | null;
 }
 
 /** A check's own answer, before the runtime adds class and the author's message. */

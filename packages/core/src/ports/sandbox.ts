@@ -71,6 +71,11 @@ export interface EnclosedProgram {
   readonly descriptors: readonly (number | null)[];
   /** The descriptor to be read in the place of standard output, where it has its own; null stands there. */
   readonly output?: number;
+  /**
+   * A descriptor, too, with null in its place: a pipe in both directions, by which a program with an output of its own is
+   * said to have ended. What it left running lives on until a line is the answer.
+   */
+  readonly ending?: number;
   /** What of the scope the operating system does not hold, in words; empty where it holds all of it. */
   readonly loose: readonly string[];
   /** A pipe in both directions that the program is to have behind `descriptors`, and who serves its other end. */

@@ -71,6 +71,8 @@ export interface Receipt {
   readonly phase: string | number;
   readonly epoch: number;
   readonly agent: string;
+  /** The item that the agent's token was for; absent where it was for the whole phase. */
+  readonly item?: string;
   readonly tool: string;
   /** SHA-256 of the canonical JSON of the input. */
   readonly input_hash: string;

@@ -11,6 +11,8 @@ export interface Verifying {
 /** What a room is asked for. */
 export interface RoomRequest {
   readonly run: string;
+  /** Who waits for the answer: rooms are few, and shared out among those who ask. */
+  readonly agent: string;
   /** The measure that it is a copy of. */
   readonly tree: string;
   /** Whose write scope must not hold the verifier. */
@@ -90,6 +92,8 @@ export interface DependencySet {
   readonly wantsScripts: readonly string[];
   /** Hosts that it takes packages from, beside those of the public registry. */
   readonly hosts: readonly string[];
+  /** All hosts that freezing it reaches, those among them. */
+  readonly reaches: readonly string[];
   readonly frozen: FrozenSet | null;
 }
 

@@ -74,6 +74,11 @@ function problemOf(
   const named = `\`${id.slice(0, 100)}\``;
   if (receipt === null) return `${named} is not the id of a receipt of this run`;
   if (receipt.epoch !== record.epoch) return `${named} is of an earlier visit of a phase`;
+  // Items of one phase share its epoch: what another did for its own is not what was done for this one.
+  const { item } = record;
+  if (item !== null && receipt.agent !== item.agent) return `${named} is of the agent \`${receipt.agent}\``;
+  if (item !== null && receipt.item !== undefined && receipt.item !== item.key)
+    return `${named} is of the item \`${receipt.item}\``;
   if (tools.length > 0 && !tools.includes(receipt.tool)) return `${named} is of \`${receipt.tool}\``;
   if (ok && !receipt.ok) return `${named} says that it failed (exit code ${receipt.exit_code})`;
   if (sameTree && (receipt.tree === null || receipt.tree !== record.state))

@@ -151,7 +151,10 @@ async function changesOfEach(
   const input = `${listed.map(({ id }) => id).join('\n')}\n`;
   const byCommit = new Map<string, RawChange[]>();
   for (const { commit, changes } of await diffsOf(git, ['--stdin', '-m', '--root'], input)) {
-    byCommit.set(commit, [...(byCommit.get(commit) ?? []), ...changes]);
+    const known = byCommit.get(commit) ?? [];
+    byCommit.set(commit, known);
+    // One by one: one path in many commits, or a merge of many, is copied for none of them.
+    for (const change of changes) known.push(change);
   }
   return listed.map(({ id, parents }) => ({ commit: id, parents, changes: byCommit.get(id) ?? [] }));
 }
@@ -166,7 +169,11 @@ function own({ parents, changes }: OfCommit): readonly RawChange[] {
 function touchedBy(each: readonly OfCommit[]): ReadonlyMap<string, readonly string[]> {
   const touched = new Map<string, string[]>();
   for (const one of each) {
-    for (const { shown } of own(one)) touched.set(shown, [...(touched.get(shown) ?? []), one.commit]);
+    for (const { shown } of own(one)) {
+      const commits = touched.get(shown);
+      if (commits === undefined) touched.set(shown, [one.commit]);
+      else commits.push(one.commit);
+    }
   }
   return touched;
 }

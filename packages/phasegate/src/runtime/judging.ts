@@ -119,9 +119,8 @@ export function createJudging(parts: RuntimeParts): Judging {
     const bare: Circumstance = { principal, now, facts: {}, ...measured, ...(await shownFor(run, command)) };
     const still = createStillness(parts.fence, run);
     const facts: Record<string, Fact> = { ...known };
-    const agent = run.holder ?? principal.name;
-    const proven =
-      parts.proving === undefined ? {} : { proving: createProving(parts.proving, { run, facts, agent }) };
+    const about = { run, facts, agent: run.holder ?? principal.name, item: itemOf(command, principal) };
+    const proven = parts.proving === undefined ? {} : { proving: createProving(parts.proving, about) };
     try {
       for (;;) {
         const step = decideOrLook(run, command, { ...bare, ...copy.known(), facts });
@@ -170,4 +169,10 @@ export function createJudging(parts: RuntimeParts): Judging {
       return judgeCommand(run, command, { ...how, known: decision.recording.facts });
     },
   };
+}
+
+/** Whose evidence for which item a command hands in; null where it is none of an item. */
+function itemOf(command: Command, principal: Principal): { key: string; agent: string } | null {
+  const key = command.kind === 'complete' ? command.item : undefined;
+  return key === undefined ? null : { key, agent: principal.name };
 }

@@ -355,7 +355,7 @@ function latePasskeys(store: ProjectParts['store'], now: () => string): Passkeys
 function lateRanges(parts: RangeRecordParts): RangeRecords {
   const records = async () => (await import('./range/rangeRecords.ts')).createRangeRecords(parts);
   return {
-    known: async () => (await records()).known(),
+    established: async () => (await records()).established(),
     keys: async () => (await records()).keys(),
     sign: async (text) => (await records()).sign(text),
     attest: async (attestation, files) => (await records()).attest(attestation, files),

@@ -290,6 +290,7 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
         phase: admitted.phase,
         epoch: admitted.epoch,
         agent: admitted.principal.name,
+        ...(admitted.item === null ? {} : { item: admitted.item }),
         tool: call.tool,
         input_hash: parts.hash(canonicalJson(call.input)),
         output_hash: parts.hash(canonicalJson(result.output)),

@@ -111,7 +111,9 @@ function enclosed(wrapper: string, { program, scope, mounts, settings }: Order):
   const filter = socketFilter(process.arch);
   const begun = hold('');
   const descriptors: (number | null)[] = [begun.descriptor];
-  const output = program.ownOutput === true ? first + descriptors.push(null) - 1 : undefined;
+  const nextFree = () => first + descriptors.push(null) - 1;
+  const own =
+    program.ownOutput === true ? { output: nextFree(), ending: nextFree(), errors: nextFree() } : undefined;
   const inherit = (descriptor: number) => String(first + descriptors.push(descriptor) - 1);
   // One empty file stands for all: it is given several times, and read by the one who mounts.
   let empty: HeldText | undefined;
@@ -129,7 +131,11 @@ function enclosed(wrapper: string, { program, scope, mounts, settings }: Order):
       // Nobody writes to it but by making it another one, in this sandbox alone.
       return ['--perms', '0444', '--file', inherit(file.descriptor), place];
     }),
-    ...viewOf(program, scope.alone === true ? { ...settings, write: [] } : settings, isLed),
+    ...viewOf(
+      program,
+      scope.alone === true ? { ...settings, write: [], tmp: ALONE_TMP_BYTES } : settings,
+      isLed,
+    ),
     ...mounts.mounts.flatMap(({ descriptor, place, writable }) => [
       writable ? '--bind-fd' : '--ro-bind-fd',
       inherit(descriptor),
@@ -153,7 +159,7 @@ function enclosed(wrapper: string, { program, scope, mounts, settings }: Order):
   const blank = coverInherited(first, descriptors);
   // It stands behind all others, whose number is known only now.
   const led = isLed ? [process.execPath, relayFile(), String(first + descriptors.length), '--'] : [];
-  const inside = ['/bin/sh', '-c', limited(settings.memory, output), String(first), ...led, ...program.argv];
+  const inside = ['/bin/sh', '-c', limited(settings.memory, own), String(first), ...led, ...program.argv];
   return {
     argv: [wrapper, '--args', orders, '--', ...inside],
     cwd: '/',
@@ -161,7 +167,7 @@ function enclosed(wrapper: string, { program, scope, mounts, settings }: Order):
       Object.entries(program.environment).filter(([name]) => isOwnVariable(name)),
     ),
     descriptors,
-    ...(output === undefined ? {} : { output }),
+    ...(own === undefined ? {} : { output: own.output, ending: own.ending }),
     ...(isLed
       ? {
           channel: {
@@ -189,8 +195,12 @@ const FIRST_DESCRIPTOR = 3;
  * files, 4096 processes, files of at most 8 GB. Bubblewrap keeps its streams beside the program until both are gone, but
  * no other descriptor: an output of its own is held by the program and its children alone. One digit, or the shell
  * takes the number for a word.
+ *
+ * Bubblewrap ends everything with the program, in its own time. So the shell stays where somebody wants to know who else
+ * has the output: it gives its own end of it up, says that the program has ended, and ends when it is answered. A program
+ * that speaks in its place has the output looked at while it holds it; one that ends the shell has it looked at by nobody.
  */
-function limited(memory: number | undefined, output: number | undefined): string {
+function limited(memory: number | undefined, own: OwnOutput | undefined): string {
   return [
     'ulimit -c 0',
     'ulimit -f 16777216',
@@ -198,12 +208,34 @@ function limited(memory: number | undefined, output: number | undefined): string
     // What it really has, and not what it reserves: runtimes reserve far more addresses than they use.
     ...(memory === undefined ? [] : [`ulimit -d ${memory * 1024} || exit 125`]),
     'eval "echo begun >&$0; exec $0>&-"',
-    output === undefined ? 'exec "$@"' : `exec "$@" >&${output} ${output}>&-`,
+    ...(own === undefined ? ['exec "$@"'] : stayed(own)),
   ].join('; ');
 }
 
+/** Descriptors of a program with an output of its own: that, where its end is told, and its errors, which are not the shell's. */
+interface OwnOutput {
+  readonly output: number;
+  readonly ending: number;
+  readonly errors: number;
+}
+
+function stayed({ output, ending, errors }: OwnOutput): readonly string[] {
+  return [
+    `exec ${errors}>&2 2>/dev/null`,
+    // `exec`, or the shell would take `test` and `kill` for its own.
+    `(exec "$@" >&${output} 2>&${errors} ${output}>&- ${ending}>&- ${errors}>&-)`,
+    `code=$?; exec ${output}>&- ${errors}>&-`,
+    `echo ended >&${ending}; read -r answer <&${ending}`,
+    'exit $code',
+  ];
+}
+
 /** What every sandbox shows: the system, programs of the search path, and empty places to write. */
-function viewOf(program: FreeProgram, settings: SandboxSettings, isLed: boolean): readonly string[] {
+function viewOf(
+  program: FreeProgram,
+  settings: SandboxSettings & { readonly tmp?: number },
+  isLed: boolean,
+): readonly string[] {
   const path = program.environment.PATH ?? '';
   const folders = [
     ...pathFolders(path, settings),
@@ -216,7 +248,7 @@ function viewOf(program: FreeProgram, settings: SandboxSettings, isLed: boolean)
     ...systemMounts(),
     ...['--proc', '/proc'],
     ...['--dev', '/dev'],
-    ...['--perms', '1777', '--size', String(TMP_BYTES), '--tmpfs', '/tmp'],
+    ...['--perms', '1777', '--size', String(settings.tmp ?? TMP_BYTES), '--tmpfs', '/tmp'],
     ...['--dir', homeOf(settings)],
     ...[...new Set(folders)].flatMap(readable),
     ...settings.write.flatMap(writable),
@@ -224,6 +256,8 @@ function viewOf(program: FreeProgram, settings: SandboxSettings, isLed: boolean)
 }
 
 const TMP_BYTES = 2 * 1024 ** 3;
+/** It is memory, and several may be alone at a time. */
+const ALONE_TMP_BYTES = 512 * 1024 ** 2;
 
 /** Where the home is too, and nothing of it: what a program finds by its home it finds if the project shows it. */
 function homeOf({ home }: SandboxSettings): string {

@@ -15,7 +15,13 @@ import {
   withFacts,
   writtenDrafts,
 } from '@phasegate/audit';
-import { type AuditKnowledge, type AuditRow, type AuditSource, verifyAudit } from '@phasegate/audit/verify';
+import {
+  type AuditKnowledge,
+  type AuditRow,
+  type AuditSource,
+  namedIn,
+  verifyAudit,
+} from '@phasegate/audit/verify';
 import type { AuditRecord, Run, Workflow } from '@phasegate/core';
 import { PhasegateError } from '@phasegate/core';
 import { runInTheWay } from '@phasegate/core/engine';
@@ -24,6 +30,7 @@ import type {
   Beside,
   ChainHead,
   FeedRecord,
+  FeedSince,
   LeaseChange,
   LeaseRecord,
   Seal,
@@ -169,13 +176,7 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
     ...finder.parts,
 
     feed: (after, limit) => asking(() => feed.slice(after, limit < 0 ? undefined : after + limit)),
-    feedSince: ({ events, since, after = 0, limit }) =>
-      asking(() =>
-        feed
-          .slice(after)
-          .filter(({ event, time }) => (events as readonly string[]).includes(event) && time >= since)
-          .slice(0, limit),
-      ),
+    feedSince: (query) => asking(() => feedIn(feed, query)),
     feedEnd: () => asking(() => feed.length),
     onCommit: (listener) => listeners.add(listener),
 
@@ -239,12 +240,15 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
 
     async verify(options = {}) {
       await asking(() => undefined);
-      return verifyAudit({
-        source: sourceOf({ rows, workflows, chains, project, seal }),
-        seal,
-        knowledge,
-        options,
-      });
+      const source = sourceOf({ rows, workflows, chains, project, seal });
+      const kept = [...feed];
+      const report = await verifyAudit({ source, seal, knowledge, options });
+      if (report.ok)
+        await options.reading?.({
+          feedSince: async (query) => feedIn(kept, query),
+          humans: () => namedIn(source.humans()),
+        });
+      return report;
     },
     async backup() {
       throw new PhasegateError('store_unavailable', 'a store in memory has no file to back up');
@@ -301,4 +305,14 @@ function auditRow(seal: Seal, { run, state, version, head, mac }: Row): AuditRow
   const sealed = runSealHolds(seal, mac, { runId: id, version, head, state });
   const columns = { ...summaryOf(run), workflowHash, ...placesOf(run) };
   return { id, workflowHash, head, sealed, headed: head, run, columns };
+}
+
+function feedIn(
+  feed: readonly FeedRecord[],
+  { events, since, after = 0, limit }: FeedSince,
+): readonly FeedRecord[] {
+  return feed
+    .slice(after)
+    .filter(({ event, time }) => (events as readonly string[]).includes(event) && time >= since)
+    .slice(0, limit);
 }

@@ -39,9 +39,12 @@ export function createDependencies(parts: DependencyParts): Dependencies {
         const { kind, path, hash } = lockfile;
         const set = frozen.read(kind, hash);
         const state = stateOf(frozen, lockfile);
-        const hosts = hostsIn(lockfile).filter((host) => !INSTALLERS[kind].hosts.includes(host));
+        const named = hostsIn(lockfile);
+        const { hosts: usual } = INSTALLERS[kind];
+        const hosts = named.filter((host) => !usual.includes(host));
+        const reaches = [...new Set([...usual, ...named])];
         const wantsScripts = scriptsWanted(lockfile);
-        return { kind, lockfile: path, hash, state, frozen: set, wantsScripts, hosts };
+        return { kind, lockfile: path, hash, state, frozen: set, wantsScripts, hosts, reaches };
       });
     },
 

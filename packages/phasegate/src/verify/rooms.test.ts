@@ -153,7 +153,7 @@ async function placed() {
       writes,
       tools: { allowed: [], forbidden: [], constraints: {} },
     } as unknown as Phase;
-    return rooms.room({ run: 'r', tree: 't', phase, check });
+    return rooms.room({ run: 'r', agent: 'ada', tree: 't', phase, check });
   };
   return { state, sets, room };
 }

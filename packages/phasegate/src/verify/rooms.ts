@@ -1,5 +1,6 @@
-import { hash, randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Check } from '@phasegate/core/model';
 import type {
@@ -17,6 +18,7 @@ import type {
 import type { FrozenSets } from './frozenSets.ts';
 import { isEmpty, KINDS, type Lockfile, lockfileOf, lockfilesIn } from './lockfiles.ts';
 import { type Placed, placedBy } from './placedDependencies.ts';
+import { createRoomPlaces, type RoomPlace } from './roomPlaces.ts';
 import { unlockedIn } from './unlocked.ts';
 import { writableVerifier } from './verifierFiles.ts';
 
@@ -27,34 +29,36 @@ export interface RoomParts {
   readonly frozen: () => Promise<FrozenSets>;
   /** The folder of rooms in the state directory. */
   readonly folder: string;
+  /** How many rooms there may be at a time. */
+  readonly atOnce?: number;
 }
 
 /** Builds rooms: copies of measured trees with frozen dependencies, in which nothing is an agent's to write. */
 export function createRooms(parts: RoomParts): Verifying {
+  const places = createRoomPlaces(parts);
   return {
     async room(asked) {
       const state = await parts.sandbox.state();
       if (!state.works)
         return lack('no_sandbox', `no sandbox can be made here: ${state.reason}`, state.nextStep);
-      dropOld(parts.folder);
-      const folder = join(parts.folder, `${process.pid}-${randomBytes(8).toString('hex')}`);
+      const place = await places.take(asked.agent);
       try {
-        const answer = await furnish(parts, asked, folder);
-        if (!answer.ok) drop(folder);
+        const answer = await furnish(parts, asked, place);
+        if (!answer.ok) await place.leave();
         return answer;
       } catch (error) {
-        drop(folder);
+        await place.leave();
         throw error;
       }
     },
   };
 }
 
-async function furnish(parts: RoomParts, asked: RoomRequest, folder: string): Promise<RoomAnswer> {
+async function furnish(parts: RoomParts, asked: RoomRequest, place: RoomPlace): Promise<RoomAnswer> {
   const { run, tree, phase, check } = asked;
-  const workspace = join(folder, 'tree');
+  const workspace = join(place.folder, 'tree');
   const fill = async () => {
-    rmSync(workspace, { recursive: true, force: true });
+    await rm(workspace, { recursive: true, force: true });
     mkdirSync(workspace, { recursive: true, mode: 0o755 });
     return parts.fence.materialise(run, tree, workspace);
   };
@@ -103,7 +107,7 @@ async function furnish(parts: RoomParts, asked: RoomRequest, folder: string): Pr
       if (!again.ok) throw new Error(`the tree cannot be copied: ${again.reason}`);
       prepare();
     },
-    close: async () => drop(folder),
+    close: place.leave,
   };
   return { ok: true, room };
 }
@@ -174,19 +178,3 @@ function joined(sets: readonly Placed[]): Placed {
 function lack(code: Lack['code'], reason: string, nextStep: string): RoomAnswer {
   return { ok: false, code, reason, nextStep };
 }
-
-function drop(folder: string): void {
-  rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
-}
-
-/** What a process left behind that was killed. */
-function dropOld(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  for (const name of readdirSync(folder)) {
-    const age = Date.now() - (statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-    if (age > OLD_MS) drop(join(folder, name));
-  }
-}
-
-/** Longer than any check may take. */
-const OLD_MS = 2 * 3_700_000;

@@ -171,11 +171,15 @@ const LIKELY = /workflow|contract|config|mcp\.json|opencode|[^\x21-\x7e]|[~:]|\.
 const HIDDEN = /(?:^|\/)\.|^workflows\//i;
 
 function isCandidate(path: string, entry: Dirent): boolean {
+  if (SAMPLE.test(path) && entry.isFile()) return false;
   if (!LIKELY.test(entry.name) && !HIDDEN.test(path)) return false;
   if (guardOf(path) !== null) return true;
   // A link in the place of a folder would hide all that is in it.
   return entry.isSymbolicLink() && (guardOf(`${path}/x`) !== null || isGuardedFolder(path));
 }
+
+/** `git init` writes these, and git runs nothing of such a name: a repository that is made later is nobody's trick. */
+const SAMPLE = /^\.git\/hooks\/[a-z0-9-]+\.sample$/;
 
 /**
  * Where a place of guarded files, or a folder on the way to it, is a link or a pipe. Asked for by their names: the walk

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { Readable } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
 import { drainNow } from './drainNow.ts';
 import { holdersOf, outputOf } from './holdersOf.ts';
 import { guardGroup, markOfDriver } from './startGuard.ts';
@@ -23,6 +23,8 @@ export interface Program {
   readonly descriptors?: readonly (number | null)[];
   /** Which of those is its standard output, in the place of the one that it is started with. */
   readonly output?: number;
+  /** Which of those tells that the program has ended, and waits until its output was looked at. */
+  readonly ending?: number;
   /** A pipe in both directions behind those, and who serves our end of it. */
   readonly channel?: { serve(pipe: unknown): void };
 }
@@ -86,7 +88,9 @@ function start(program: Program): { readonly child: ChildProcess } | Ended {
         program.output === undefined ? 'pipe' : 'ignore',
         'pipe',
         ...(program.descriptors ?? []).map((descriptor, place) =>
-          place + FIRST_DESCRIPTOR === program.output ? 'pipe' : (descriptor ?? 'ignore'),
+          [program.output, program.ending].includes(place + FIRST_DESCRIPTOR)
+            ? 'pipe'
+            : (descriptor ?? 'ignore'),
         ),
         ...(program.channel === undefined ? [] : (['pipe'] as const)),
       ],
@@ -121,6 +125,7 @@ function watch(child: ChildProcess, program: Program, resolve: (ended: Ended) =>
   let how: Ended['how'] | null = null;
   let heldOpen = false;
   let heldBy: readonly string[] = [];
+  let isLooked = false;
   const stdout = child.stdio[program.output ?? 1] as Readable | null | undefined;
   const output = outputOf(child.pid, program.output);
   const timers: NodeJS.Timeout[] = [];
@@ -185,11 +190,23 @@ function watch(child: ChildProcess, program: Program, resolve: (ended: Ended) =>
     how ??= { kind: 'not_started', code: codeOf(error) };
     if (child.pid === undefined) finish();
   });
-  child.once('exit', (code, signal) => {
-    how ??= code === null ? { kind: 'killed', signal: signal ?? 'unknown' } : { kind: 'exited', code };
-    // At once, and before the rest of the group is killed: anyone who is still there may print in the program's place.
+  // Before anybody is ended: anyone who is still there may print in the program's place.
+  const look = () => {
+    isLooked = true;
     heldOpen = !drainNow(stdout ?? null, (chunk) => keep('stdout', chunk));
     if (heldOpen) heldBy = holdersOf(output, child.pid);
+  };
+  const ending = program.ending === undefined ? null : (child.stdio[program.ending] as Duplex | null);
+  ending?.on('error', () => undefined);
+  ending?.once('data', () => {
+    look();
+    ending.end('looked\n');
+  });
+  child.once('exit', (code, signal) => {
+    how ??= code === null ? { kind: 'killed', signal: signal ?? 'unknown' } : { kind: 'exited', code };
+    if (ending === null) look();
+    // The one who was to tell it was ended, and with it perhaps those who would have been seen.
+    else if (!isLooked) heldOpen = true;
     killGroup('SIGKILL');
     later(finish, DRAIN_MS);
   });

@@ -55,6 +55,7 @@ export const receipt = z
     phase: phaseId,
     epoch: z.int(),
     agent: z.string(),
+    item: z.string().optional().openapi({ description: 'the item that the token was for' }),
     tool: z.string(),
     input_hash: z.string(),
     output_hash: z.string(),

@@ -5,6 +5,7 @@ import type { CheckAnswer, CheckImplementation, CheckInput, RanProgram } from '.
 import { differenceFrom, freezeFiles } from '../frozenFiles.ts';
 import { HELD_OPEN, type Order } from '../runOrder.ts';
 import { type AskedOfTests, askedOfTests } from './askedOfTests.ts';
+import { wrongWithCanary } from './judgeCanary.ts';
 import { countsIn, type Expectation, judgeReport } from './judgeReport.ts';
 import { plantCanary } from './plantCanary.ts';
 import { readReport } from './readReport.ts';
@@ -28,12 +29,12 @@ export const tests: CheckImplementation = {
     const wanted = askedOfTests(input.with);
     const held = await heldBack(wanted, input);
     if (held !== null) return held;
-    const answer = await tryTests(wanted, input);
+    const { answer, report } = await tryTests(wanted, input);
     // What would be refused anyway says why itself.
     if (!answer.passed) return answer;
     // What ran may have changed what it ran in.
     await input.room?.renew();
-    const canary = await tryCanary(wanted, input);
+    const canary = await tryCanary(wanted, input, report);
     const ran = [...(canary?.ran ?? []), ...(answer.ran ?? [])];
     if (canary !== null && !canary.passed) return { ...canary, ran };
     if (wanted.freeze.length === 0) return { ...answer, ran };
@@ -62,28 +63,33 @@ function frozenIn({ record }: CheckInput, phase: string | number): Frozen | null
 }
 
 /** A test that must fail, and did or did not; null where none was asked for, or none can be planted here. */
-async function tryCanary(wanted: AskedOfTests, input: CheckInput): Promise<CheckAnswer | null> {
+async function tryCanary(
+  wanted: AskedOfTests,
+  input: CheckInput,
+  before: TestReport | undefined,
+): Promise<CheckAnswer | null> {
   const { canary, format } = wanted;
   if (canary === null) return null;
-  if (!('plant' in canary)) return believed(await tryOnce({ order: canary, asked: RED, format }, input));
+  if (!('plant' in canary))
+    return believed((await tryOnce({ order: canary, asked: RED, format }, input)).answer);
   // Nothing is planted in anybody's workspace.
   if (input.room === undefined) return null;
-  if ((await plantCanary(canary.plant, input)) === 0) {
+  const planted = await plantCanary(canary.plant, input);
+  if (planted.length === 0) {
     return {
       passed: false,
       reason: `no test of a known runner is in ${canary.plant.map((glob) => `\`${glob}\``).join(', ')}, so no test that must fail can be planted there`,
     };
   }
-  const answer = await tryOnce({ order: wanted.order, asked: PLANTED, format }, input);
-  return believed(answer);
+  const { answer, report } = await tryOnce({ order: wanted.order, asked: RED, format }, input);
+  if (!answer.passed || before === undefined || report === undefined)
+    return believed({ ...answer, passed: false });
+  const wrong = wrongWithCanary(before, report, planted);
+  if (wrong === null) return answer;
+  return believed({ ...answer, passed: false, reason: `\`${wanted.order.text}\` ${wrong}` });
 }
 
 const RED: Expectation = { expect: 'red', among: [], expected: [], skipped: true };
-/** Of the planted tests not one may pass. */
-const PLANTED: Expectation = {
-  ...RED,
-  noneOf: /phasegate canary must fail|phasegate_canary_must_fail|PhasegateCanaryMustFail/,
-};
 
 function believed(answer: CheckAnswer): CheckAnswer {
   if (answer.passed) return answer;
@@ -97,19 +103,17 @@ interface Try {
   readonly format: AskedOfTests['format'];
 }
 
-async function tryTests(wanted: AskedOfTests, input: CheckInput): Promise<CheckAnswer> {
+async function tryTests(wanted: AskedOfTests, input: CheckInput): Promise<Tried> {
   const files = await changedFiles(wanted, input);
   if (files === null) {
     const reason =
       'nobody measured the workspace when the phase was entered, so it cannot be told which tests are new';
-    return { passed: false, reason };
+    return { answer: { passed: false, reason } };
   }
   if (wanted.changed.length > 0 && files.length === 0) {
     const globs = wanted.changed.map((glob) => `\`${glob}\``).join(', ');
-    return {
-      passed: false,
-      reason: `no test was written in this phase: nothing that matches ${globs} changed`,
-    };
+    const reason = `no test was written in this phase: nothing that matches ${globs} changed`;
+    return { answer: { passed: false, reason } };
   }
   return tryOnce({ ...wanted, asked: { ...wanted.asked, files } }, input);
 }
@@ -126,13 +130,19 @@ async function changedFiles(
   return paths.filter((path) => patterns.some((matches) => matches(path)));
 }
 
-async function tryOnce({ order, asked, format }: Try, input: CheckInput): Promise<CheckAnswer> {
+/** An answer, and the report that it was read from. */
+interface Tried {
+  readonly answer: CheckAnswer;
+  readonly report?: TestReport;
+}
+
+async function tryOnce({ order, asked, format }: Try, input: CheckInput): Promise<Tried> {
   const { outcome, report: written, isPrinted } = await withReport(order, input);
-  if (outcome.kind === 'answered') return outcome.answer;
+  if (outcome.kind === 'answered') return { answer: outcome.answer };
   const { code, heldOpen, refuse, ran } = outcome;
-  const told = (answer: CheckAnswer, report?: TestReport): CheckAnswer => ({
-    ...answer,
-    ran: [counted(ran, report)],
+  const told = (answer: CheckAnswer, report?: TestReport): Tried => ({
+    answer: { ...answer, ran: [counted(ran, report)] },
+    ...(report === undefined ? {} : { report }),
   });
   if (heldOpen && isPrinted) return told(refuse(`exited with ${code} ${HELD_OPEN}`));
   if (written === null)

@@ -144,8 +144,8 @@ export interface Ranges {
     known: KnownContents,
     by: { readonly range: CommitRange | null; readonly records: Pick<RangeRecords, 'keys' | 'sign'> },
   ): Promise<string>;
-  /** What a bundle says, where one of the pinned keys signed it. */
-  readBundle(file: string, keys: PinnedKeys): Promise<KnownContents>;
+  /** What bundles say, each where one of the pinned keys signed it, with what is known beside them. */
+  readBundles(files: readonly string[], keys: PinnedKeys, beside?: KnownContents): Promise<KnownContents>;
   /** Reads keys as `writePins` wrote them. */
   readPins(texts: readonly string[]): Promise<PinnedKeys>;
   writePins(keys: PinnedKeys): Promise<readonly string[]>;
@@ -163,7 +163,8 @@ export interface Ranges {
 
 /** What the audit knows about contents, and who signs for it. */
 export interface RangeRecords {
-  known(): Promise<KnownContents>;
+  /** Read from the audit as it was verified. Throws `audit_broken` where it does not hold: what it says proves nothing. */
+  established(): Promise<{ readonly known: KnownContents; readonly keys: PinnedKeys }>;
   /** The project's public key and those of its humans. */
   keys(): Promise<PinnedKeys>;
   sign(text: string): Promise<string>;

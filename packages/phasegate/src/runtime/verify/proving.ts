@@ -66,7 +66,13 @@ export function createProving(
     run,
     facts,
     agent,
-  }: { readonly run: Run; readonly facts: Readonly<Record<string, Fact>>; readonly agent: string },
+    item,
+  }: {
+    readonly run: Run;
+    readonly facts: Readonly<Record<string, Fact>>;
+    readonly agent: string;
+    readonly item: RunRecord['item'];
+  },
 ): Proving {
   const measured = () => {
     const fact = facts[TREE_LOOK];
@@ -91,7 +97,8 @@ export function createProving(
         run: run.id,
         phase,
         epoch: run.epoch,
-        agent,
+        agent: item?.agent ?? agent,
+        ...(item === null ? {} : { item: item.key }),
         tool: `check:${check.use}`,
         input_hash: parts.hash(canonicalJson({ argv, with: check.with })),
         output_hash: ran.outputHash,
@@ -117,7 +124,7 @@ export function createProving(
       const phase = phaseById(run.workflow, id) as Phase;
       const found = await tree().catch(() => null);
       if (parts.verifying === undefined || found === null) return { ok: false, ...NO_MEASURE };
-      return parts.verifying.room({ run: run.id, tree: found, phase, check });
+      return parts.verifying.room({ run: run.id, agent: item?.agent ?? agent, tree: found, phase, check });
     },
 
     async keep(proven) {
@@ -156,6 +163,7 @@ export function createProving(
         return measured()?.state ?? null;
       },
       epoch: run.epoch,
+      item,
     },
   };
 }

@@ -3,6 +3,7 @@ import { nameOfLease, parseWorkflow, sameMac, sealStored } from '@phasegate/audi
 import {
   type AuditKnowledge,
   type AuditRow,
+  namedIn,
   type PromptAuditSource,
   type Share,
   type StoredRecord,
@@ -12,7 +13,7 @@ import { type Json, own, type Workflow } from '@phasegate/core';
 import type { AuditReport, Seal, VerifyOptions } from '../../runtime/ports.ts';
 import { storedAgent } from './agentTable.ts';
 import { storedStub } from './archiveTable.ts';
-import { dataOf, namelessChain, PROJECT, timeOf } from './auditTable.ts';
+import { dataOf, namelessChain, openAuditTable, PROJECT, timeOf } from './auditTable.ts';
 import { storeFault } from './faults.ts';
 import { signedHead } from './headTable.ts';
 import { storedKept } from './keptParts.ts';
@@ -44,20 +45,32 @@ export async function verifySqlite(
     const threads = await verified.threads?.();
     if (threads === undefined || threads.most < 2 || source.places.newest() < threads.from) {
       database.exec('BEGIN');
-      return await verifyAudit(work);
+      return await thenRead(await verifyAudit(work), database);
     }
     crew = await startCrew(threads, file);
     crew.begin(() => beginReading(database as DatabaseSync));
     const shares = sharesOf(database);
-    return await verifyAudit({
+    const report = await verifyAudit({
       ...work,
       shared: (since) => (crew as Crew).verify({ shares, since }, options.onProgress),
     });
+    return await thenRead(report, database);
   } catch (error) {
     throw storeFault(error, file);
   } finally {
     await crew?.end();
     database?.close();
+  }
+
+  /** In the same transaction, which sees nothing that was written since. */
+  async function thenRead(report: AuditReport, read: DatabaseSync): Promise<AuditReport> {
+    if (!report.ok || options.reading === undefined) return report;
+    const audit = openAuditTable(read, openTextTable(read));
+    await options.reading({
+      feedSince: async (query) => audit.since(query),
+      humans: () => namedIn(sqliteSource(read, seal).humans()),
+    });
+    return report;
   }
 }
 

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isInHome } from '@phasegate/core/model';
 import type { Materialised } from '@phasegate/core/ports';
 import type { Contents } from './contents.ts';
@@ -9,12 +10,22 @@ import { stateSum } from './stateOf.ts';
 
 /**
  * Writes what a measure holds into an empty folder. INVARIANT: nothing of it comes from the workspace, which may have
- * changed since; every content is known by its hash. Files are made anew, so that none has a second name.
+ * changed since; every content is known by its hash. Files are made anew, so that none has a second name. A large tree
+ * is written bit by bit: others have their turn in between.
  */
-export function materialise(manifest: Manifest, contents: Contents, into: string): Materialised {
+export async function materialise(
+  manifest: Manifest,
+  contents: Contents,
+  into: string,
+): Promise<Materialised> {
   const paths = new Set<string>();
   const made = new Set<string>();
+  let begun = performance.now();
   for (const [path, { type, mode, content }] of manifest.entries) {
+    if (performance.now() - begun > TURN_MS) {
+      await nextTurn();
+      begun = performance.now();
+    }
     if (isInHome(path)) continue;
     // Nobody can tell what a pipe or a device holds, and what could not be read was not kept.
     if (type === 'other') continue;
@@ -31,6 +42,9 @@ export function materialise(manifest: Manifest, contents: Contents, into: string
   }
   return { ok: true, state: stateSum(manifest), paths };
 }
+
+/** About as long as one transition takes. */
+const TURN_MS = 5;
 
 function contentOf(contents: Contents, content: string): Buffer | null {
   return content === EMPTY ? Buffer.alloc(0) : contents.read(content);

@@ -10,8 +10,8 @@ export const archive: CliCommand = {
   details:
     'Runs that ended before DATE leave the state database with their records, for one signed file: without --to in\n' +
     '`archives/` of the state directory. A sealed stub of each stays, so the audit goes on verifying. Keep the file:\n' +
-    'nothing else has what is in it, and `verify-range` does not know any more what their phases ended with: judge commits,\n' +
-    'or export a bundle, before. DATE is a day (from its midnight UTC) or a time with its zone.',
+    'nothing else has what is in it, and `verify-range` does not know any more what their phases ended with: export a\n' +
+    'bundle before, and give it to `verify-range --bundle`. DATE is a day (from its midnight UTC) or a time with its zone.',
   examples: [
     'phasegate archive --before 2026-01-01',
     'phasegate archive --before 2026-01-01T12:00:00Z --to /mnt/safe/runs.jsonl',
@@ -38,7 +38,7 @@ export const archive: CliCommand = {
     );
     if (archived !== null) {
       await out.log(
-        'note: `phasegate verify-range` does not know any more what the phases of archived runs ended with',
+        'note: `phasegate verify-range` knows only by bundles that were exported before what the phases of archived runs ended with',
       );
     }
     return 0;

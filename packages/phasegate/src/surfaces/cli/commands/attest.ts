@@ -4,7 +4,7 @@ import { required } from '../required.ts';
 import { working } from '../showWork.ts';
 import { HUMAN_OPTIONS, unlockHuman } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
-import { verifiedRecords } from './verifyRange.ts';
+import { rangeRecords } from './verifyRange.ts';
 
 /** `phasegate attest`: a human signs what no phase ended with. */
 export const attest: CliCommand = {
@@ -26,9 +26,9 @@ export const attest: CliCommand = {
     const reason = required(args, 'reason');
     const { ranges } = await invocation.project();
     const { report, range, records } = await working(out, 'reading the commits', async () => {
-      const records = await verifiedRecords(invocation);
+      const records = await rangeRecords(invocation);
       const range = await ranges.read(words, { eachCommit: args.flag('each-commit') });
-      const [known, keys] = [await records.known(), await records.keys()];
+      const { known, keys } = await records.established();
       const rules = { completed: false, newest: false };
       return { records, range, report: await ranges.judge(range, { known, keys, rules }) };
     });

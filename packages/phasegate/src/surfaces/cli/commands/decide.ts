@@ -72,6 +72,10 @@ export const decide: CliCommand = {
     }
     const asked = choiceOf(card.card);
     const option = await chooseOption(invocation, asked);
+    if (option === null) {
+      await out.log(`nothing was signed: the run waits for \`phasegate decide ${shellWord(runId)}\``);
+      return 0;
+    }
     const input = await chooseInput(invocation, asked, option);
     await confirmGiven(invocation, option);
     const { gate, shown } = card;
@@ -147,14 +151,13 @@ function choiceOf(card: JsonObject): Choice {
 /** Stands first, so that an Enter that comes too early decides nothing. */
 const LATER = 'decide later: nothing is signed';
 
-async function chooseOption({ args, prompts }: Invocation, gate: Choice): Promise<string> {
+/** Null where the human decides later. */
+async function chooseOption({ args, prompts }: Invocation, gate: Choice): Promise<string | null> {
   const given = args.text('option');
   if (given !== undefined) return given;
   const labels = gate.options.map(({ label }) => label);
   if (prompts === null) throw usageError('`--option LABEL` is missing', `options: ${labels.join(', ')}`);
-  const chosen = await prompts.choose(gate.prompt, labels, LATER);
-  if (chosen === null) throw usageError('cancelled: nothing was changed');
-  return chosen;
+  return prompts.choose(gate.prompt, labels, LATER);
 }
 
 async function chooseInput(

@@ -90,7 +90,7 @@ async function freeze(invocation: Invocation): Promise<ExitCode> {
   const open = sets.filter(({ state }) => state !== 'frozen' && state !== 'empty');
   const scripts = args.texts('allow-scripts');
   const frozen: FrozenSet[] = [];
-  for (const { kind, lockfile, hash, wantsScripts, hosts } of open) {
+  for (const { kind, lockfile, hash, wantsScripts, hosts, reaches } of open) {
     if (hosts.length > 0)
       await out.log(
         `${oneLine(lockfile)} takes packages from other hosts than the public registry: ${hosts.map(oneLine).join(', ')}`,
@@ -101,7 +101,8 @@ async function freeze(invocation: Invocation): Promise<ExitCode> {
         `install scripts of these packages are not run (--allow-scripts NAME runs one): ${wanting.map(oneLine).join(', ')}`,
       );
     }
-    const question = `Install what ${oneLine(lockfile)} names (${hash.slice(0, 12)}) with ${kind}?`;
+    const from = [...reaches, ...args.texts('host')].map(oneLine).join(', ');
+    const question = `Install what ${oneLine(lockfile)} names (${hash.slice(0, 12)}) with ${kind}, from ${from}?`;
     if (!args.flag('yes') && prompts !== null && !(await prompts.confirm(question))) continue;
     const order = { kind, lockfile, hash, scripts, hosts: args.texts('host') };
     frozen.push(

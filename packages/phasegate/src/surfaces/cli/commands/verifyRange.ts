@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { PhasegateError } from '@phasegate/core';
 import { shellWord } from '@phasegate/core/model';
 import type { CommitRange, KnownContents, PinnedKeys, RangeRecords } from '../../../runtime/ports.ts';
 import type { CliCommand, ExitCode, Invocation } from '../command.ts';
@@ -12,8 +11,8 @@ import { writeText } from '../writeText.ts';
 /** `phasegate verify-range`: are these commits what phases ended with? */
 export const verifyRange: CliCommand = {
   usage: [
-    'verify-range BASE..HEAD [--bundle FILE [--pin WHO=KEY]…] [--completed] [--newest] [--each-commit]',
-    'verify-range [BASE..HEAD] --export FILE',
+    'verify-range BASE..HEAD [--bundle FILE… [--pin WHO=KEY]…] [--completed] [--newest] [--each-commit]',
+    'verify-range [BASE..HEAD] --export FILE [--bundle FILE]…',
     'verify-range --pins',
   ],
   details:
@@ -22,6 +21,7 @@ export const verifyRange: CliCommand = {
     'So rebased and squashed work passes. Anything else is listed as outside, with its commits, and the exit code is 1.\n' +
     'Where there is no project, as in CI, --bundle takes a file that --export wrote where it is. It is believed for keys\n' +
     'that are pinned with --pin or PHASEGATE_PINS, which --pins prints, and for nothing that is in it.\n' +
+    'Runs that were archived are in bundles of before: several are judged by together, and --export takes them over.\n' +
     'What is judged is what the range changes altogether; --each-commit judges every commit of it too. What is not\n' +
     'committed is not judged.',
   examples: [
@@ -30,7 +30,11 @@ export const verifyRange: CliCommand = {
     'phasegate verify-range main..HEAD --bundle bundle.json --completed',
   ],
   options: {
-    bundle: { type: 'text', value: 'FILE', summary: 'judge by this bundle, without the project' },
+    bundle: {
+      type: 'texts',
+      value: 'FILE',
+      summary: 'judge by this bundle, without the project; with --export, add what it knows',
+    },
     pin: { type: 'texts', value: 'WHO=KEY', summary: 'a public key to believe (also PHASEGATE_PINS)' },
     completed: { type: 'flag', summary: 'count only phases of runs that reached their end' },
     newest: { type: 'flag', summary: 'count only the newest content that is known of a path' },
@@ -79,30 +83,26 @@ async function knownBy(
   invocation: Invocation,
 ): Promise<{ readonly known: KnownContents; readonly keys: PinnedKeys }> {
   const { args, env } = invocation;
-  const [bundle, pins] = [args.text('bundle'), args.texts('pin')];
-  if (bundle !== undefined) {
+  const [bundles, pins] = [args.texts('bundle'), args.texts('pin')];
+  if (bundles.length > 0) {
     const { ranges } = await invocation.project();
     const keys = await ranges.readPins(pins.length > 0 ? pins : [env.PHASEGATE_PINS ?? '']);
-    return { known: await ranges.readBundle(resolve(bundle), keys), keys };
+    return {
+      known: await ranges.readBundles(
+        bundles.map((file) => resolve(file)),
+        keys,
+      ),
+      keys,
+    };
   }
   if (pins.length > 0) throw usageError('`--pin` is for `--bundle`', 'add `--bundle FILE`');
-  const records = await verifiedRecords(invocation);
-  return { known: await records.known(), keys: await records.keys() };
+  return (await rangeRecords(invocation)).established();
 }
 
-/** What a broken audit says proves nothing. */
-export async function verifiedRecords(invocation: Invocation): Promise<RangeRecords> {
+/** What the audit of the project knows about commits. */
+export async function rangeRecords(invocation: Invocation): Promise<RangeRecords> {
   await demandProject(await invocation.project());
-  const project = await invocation.open();
-  const { ok, findings } = await project.verifyAudit();
-  if (ok) return project.ranges;
-  throw new PhasegateError(
-    'audit_broken',
-    `the audit is broken, so it proves nothing: ${findings[0]?.message}`,
-    {
-      hint: 'phasegate audit verify',
-    },
-  );
+  return (await invocation.open()).ranges;
 }
 
 async function exportBundle(
@@ -113,12 +113,16 @@ async function exportBundle(
   const { out } = invocation;
   const { ranges } = await invocation.project();
   const written = await working(out, 'gathering contents', async () => {
-    const records = await verifiedRecords(invocation);
+    const records = await rangeRecords(invocation);
+    const { known, keys } = await records.established();
+    // What was exported before runs were archived, by this project itself.
+    const before = invocation.args.texts('bundle').map((one) => resolve(one));
+    const all = await ranges.readBundles(before, keys, known);
     const range: CommitRange | null =
       words === undefined
         ? null
         : await ranges.read(words, { eachCommit: invocation.args.flag('each-commit') });
-    return ranges.writeBundle(await records.known(), { range, records });
+    return ranges.writeBundle(all, { range, records });
   });
   await writeText(file, written);
   await out.result({ file, bytes: written.length }, () => `wrote ${file}`);

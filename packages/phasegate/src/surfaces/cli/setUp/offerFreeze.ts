@@ -1,3 +1,4 @@
+import { oneLine } from '@phasegate/core/model';
 import type { UnlockedHuman } from '../../../runtime/ports.ts';
 import type { Invocation } from '../command.ts';
 import { working } from '../showWork.ts';
@@ -22,8 +23,8 @@ export async function offerFreeze(invocation: Invocation, human: UnlockedHuman |
   const open = async () =>
     (await dependencies.list()).filter((set) => set.state !== 'frozen' && set.state !== 'empty');
   const { args, out, prompts } = invocation;
-  for (const { kind, lockfile, hash } of await open()) {
-    const question = `Freeze what ${lockfile} names, so that tests are verified with it? It is installed once more, for the engine.`;
+  for (const { kind, lockfile, hash, reaches } of await open()) {
+    const question = `Freeze what ${oneLine(lockfile)} names, so that tests are verified with it? It is installed once more, for the engine, from ${reaches.map(oneLine).join(', ')}.`;
     if (human === null || prompts === null || args.flag('yes') || !(await prompts.confirm(question)))
       continue;
     const order = { kind, lockfile, hash, scripts: [], hosts: [] };
