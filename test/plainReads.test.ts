@@ -72,6 +72,7 @@ const PLAIN: Readonly<Record<string, Readonly<Record<string, number>>>> = {
     'search/src/acceptedDocuments.ts': 1,
   },
   'of the system: processes, users, terminals, what has no name': {
+    'phasegate/src/bootClock.ts': 1,
     'phasegate/src/isolation/plan.ts': 1,
     'phasegate/src/isolation/properties.ts': 1,
     'phasegate/src/isolation/tryOut.ts': 2,

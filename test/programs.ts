@@ -52,11 +52,13 @@ export const PROGRAMS: readonly SystemProgram[] = [
     name: 'jest',
     inTitle: /the real runner.*\bjest is red/,
     trouble: async () => (existsSync(join(RUNNERS, 'node_modules/jest')) ? null : 'jest is not installed'),
-    install: () =>
-      void spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--ignore-scripts'], {
-        cwd: RUNNERS,
-        stdio: 'inherit',
-      }),
+    install: installRunners,
+  },
+  {
+    name: 'pnpm',
+    inTitle: /the real installer.*\bpnpm takes every word/,
+    trouble: async () => (existsSync(join(RUNNERS, 'node_modules/pnpm')) ? null : 'pnpm is not installed'),
+    install: installRunners,
   },
   {
     name: 'uidmap',
@@ -87,6 +89,11 @@ async function install(): Promise<void> {
     console.log(`${name}: ${after ?? 'installed, and works'}`);
     if (after !== null) process.exitCode = 1;
   }
+}
+
+function installRunners(): void {
+  const words = ['ci', '--no-audit', '--no-fund', '--ignore-scripts'];
+  spawnSync('npm', words, { cwd: RUNNERS, stdio: 'inherit' });
 }
 
 /** Whether it was tried. */

@@ -100,6 +100,7 @@ describe.runIf(works)('evidence that is not there (bubblewrap)', () => {
   test.each(rowsOf('adv.I3'))('%s [adv.I3]', isRefused);
   test.each(rowsOf('adv.I4'))('%s [adv.I4]', isRefused);
   test.each(rowsOf('adv.I1 adv.I4'))('%s [adv.I1 adv.I4]', isRefused);
+  test.each(rowsOf('adv.I11 adv.I4'))('%s [adv.I11 adv.I4]', isRefused);
   test.each(rowsOf('adv.I5'))('%s [adv.I5]', isRefused);
   test.each(rowsOf('adv.I4 adv.I5'))('%s [adv.I4 adv.I5]', isRefused);
   test.each(rowsOf('adv.I6'))('%s [adv.I6]', isRefused);

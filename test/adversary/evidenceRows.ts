@@ -123,7 +123,7 @@ export const EVIDENCE_ROWS: readonly EvidenceRow[] = [
   },
   {
     name: 'code under test patches `assert` unless the tests are others than it knows',
-    proves: ['adv.I4'],
+    proves: ['adv.I4', 'adv.I11'],
     ring: 'served',
     inRoom: true,
     phase: 'IMPL',

@@ -186,6 +186,14 @@ describe.runIf(FULL && works)('what the engine verifies by has bounds (bubblewra
       /wrote more than 512 MB of files, which is refused/,
     ],
     [
+      'one that writes as much beside its report',
+      tests(
+        '[/bin/sh, -c, "head -c 629145600 /dev/zero > $0.more; echo TAP version 13 > $0; sleep 1", "{report}"]',
+      ),
+      'check_failed',
+      /wrote more than 512 MB of files, which is refused/,
+    ],
+    [
       'one that forks without end',
       command('[/bin/sh, -c, "while :; do sleep 6173 & done"]', 'timeout_seconds: 1'),
       'check_timed_out',

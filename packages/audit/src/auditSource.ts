@@ -117,11 +117,6 @@ export interface StoredHuman {
   readonly sealed: boolean;
 }
 
-/** The humans that are still there, with their public keys. */
-export function namedIn(humans: readonly StoredHuman[]): readonly Pick<HumanRecord, 'name' | 'publicKey'>[] {
-  return humans.flatMap(({ human: { name, publicKey }, removed }) => (removed ? [] : [{ name, publicKey }]));
-}
-
 /** An agent as stored; a removed one stays. */
 export interface StoredAgent {
   readonly agent: AgentRecord;

@@ -22,17 +22,15 @@ export type {
   AuditDraft,
   AuditFinding,
   AuditReport,
-  AuditStore,
   ChainHead,
   NoteEvent,
   ProjectEvent,
   Seal,
   SealedRecord,
   SealedRow,
-  VerifiedMoment,
-  VerifyOptions,
   WrittenDraft,
 } from './ports/audit.ts';
+export type { AuditStore, VerifiedMoment, VerifyOptions } from './ports/auditStore.ts';
 export type { CallRecord, CallStore, CallsOver, RunCalls } from './ports/calls.ts';
 export type {
   AskedCode,

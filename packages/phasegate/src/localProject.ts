@@ -10,6 +10,7 @@ import {
   requireSamePlace,
   stateOf,
 } from './acceptedFolders.ts';
+import { BOOT_CLOCK } from './bootClock.ts';
 import { refuseUnsupported } from './config/refuseUnsupported.ts';
 import {
   isMarkedProject,
@@ -263,6 +264,7 @@ async function open(opening: Opening): Promise<OpenProject> {
     workspace: root,
     ...boundTo(root, env),
     now,
+    steady: BOOT_CLOCK,
     newId: newRunId,
     hash: (text) => hash('sha256', text, 'hex'),
     backupFile: () => join(stateDir, 'backups', `state-${new Date().toISOString().replace(/[:.]/g, '-')}.db`),
@@ -277,7 +279,7 @@ async function open(opening: Opening): Promise<OpenProject> {
     sandboxing,
     masking: await maskingFor(root, sealing),
     measuring,
-    ...lazyVerify({ root, stateDir, seal, store, fence: measuring, sandbox: sandboxing.sandbox }),
+    ...lazyVerify({ root, stateDir, env, seal, store, fence: measuring, sandbox: sandboxing.sandbox }),
     attached,
     attach: attached.read,
     hooking: async () => {

@@ -2,7 +2,6 @@ import type { RunEvent } from '../engine/events.ts';
 import type { Json } from '../json.ts';
 import type { AuditRecord } from '../phasegate.ts';
 import type { ArchivedBundle } from './archives.ts';
-import type { FeedRecord, FeedSince } from './feed.ts';
 
 /** An audit record before the store gives it its place in a chain. */
 export interface AuditDraft {
@@ -135,29 +134,6 @@ export interface AuditReport {
   readonly archived?: readonly ArchivedBundle[];
 }
 
-/** How the audit is verified. */
-export interface VerifyOptions {
-  /** An anchor of an earlier verification: runs without a record that is newer are not read again. */
-  readonly since?: string;
-  /** Anchors that were kept outside: all chains must go through every one of them. */
-  readonly anchors?: readonly string[];
-  /** Whether an anchor is wanted. */
-  readonly anchor?: boolean;
-  /** Files that runs were archived to, to be verified too. */
-  readonly archives?: readonly string[];
-  /** Told now and then how many records were verified so far. */
-  readonly onProgress?: (records: number) => void;
-  /** Given what was verified, where all of it holds, to read from: the very same moment, whatever was written since. */
-  readonly reading?: (moment: VerifiedMoment) => Promise<void>;
-}
-
-/** The records of a project as they were verified. */
-export interface VerifiedMoment {
-  feedSince(query: FeedSince): Promise<readonly FeedRecord[]>;
-  /** Those who are still there, with their public keys. */
-  humans(): readonly { readonly name: string; readonly publicKey: string }[];
-}
-
 /** One thing wrong with the audit. */
 export interface AuditFinding {
   readonly kind:
@@ -173,17 +149,4 @@ export interface AuditFinding {
   readonly run: string | null;
   readonly seq: number | null;
   readonly message: string;
-}
-
-/** Where the audit lives: one chain for each run, and one for the project. */
-export interface AuditStore {
-  /** Appends to a run's chain (or the project's, with null) without changing state, if the epoch is still the given one. */
-  note(runId: string | null, audit: readonly AuditDraft[], epoch?: number): Promise<boolean>;
-  /** Records of one chain in order. */
-  history(
-    runId: string | null,
-    page: { readonly after: number; readonly limit: number },
-  ): Promise<readonly AuditRecord[]>;
-  /** Checks every chain, seal and head; yields what it finds, nothing when all is well. */
-  verify(options?: VerifyOptions): Promise<AuditReport>;
 }

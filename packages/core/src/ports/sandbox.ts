@@ -32,6 +32,8 @@ export interface SandboxScope {
   readonly hosts?: readonly string[];
   /** Not shown what the project lets all programs write: an agent's programs may have been there before. */
   readonly alone?: boolean;
+  /** How many bytes of memory `/tmp` may hold; absent: as many as every sandbox has. */
+  readonly temporary?: number;
 }
 
 /** A program as it would be run without a sandbox. */

@@ -1,6 +1,6 @@
 import type { AgentStore } from './agents.ts';
 import type { ArchiveStore } from './archives.ts';
-import type { AuditStore } from './audit.ts';
+import type { AuditStore } from './auditStore.ts';
 import type { CallStore } from './calls.ts';
 import type { DatabaseBackupStore } from './database.ts';
 import type { FeedStore } from './feed.ts';

@@ -30,6 +30,7 @@ export interface Lack {
     | 'no_measure'
     | 'tree_not_kept'
     | 'verifier_in_scope'
+    | 'verifier_unknown'
     | 'deps_missing'
     | 'deps_stale'
     | 'deps_changed'

@@ -168,6 +168,25 @@ export const AUDIT_CLAUSES: readonly Clause[] = [
     },
   },
   {
+    name: 'gives what was verified to read, and nothing that is written meanwhile',
+    async body(store, expect) {
+      await store.note(null, [sampleDraft('start_refused', { n: 1 })]);
+      const seen: unknown[] = [];
+      const { ok } = await store.verify({
+        async reading(moment) {
+          await store.note(null, [sampleDraft('start_refused', { n: 2 })]);
+          const found = await moment.feedSince({ events: ['start_refused'], since: SAMPLE_TIME, limit: 10 });
+          seen.push(
+            found.map(({ data }) => data),
+            moment.humans(),
+          );
+        },
+      });
+      expect([ok, seen]).toEqual([true, [[{ n: 1 }], []]]);
+      expect((await store.history(null, { after: 0, limit: 10 })).length).toBe(2);
+    },
+  },
+  {
     name: 'gives a history page by page, in order',
     async body(store, expect, { sampleRun }) {
       await create(store, sampleRun('r1'));

@@ -12,14 +12,19 @@ export interface FileBound {
 /** How much more a folder of the engine's own may hold after a program ran in it. */
 export const MOST_WRITTEN = 512 * 1024 * 1024;
 
-/** Begins to watch, from what the folder holds now. */
-export async function boundFiles(folder: string, most = MOST_WRITTEN): Promise<FileBound> {
-  const limit = (await bytesIn(folder)) + most;
+/** Begins to watch, from what the folders hold now. */
+export async function boundFiles(folders: readonly string[], most = MOST_WRITTEN): Promise<FileBound> {
+  const bytes = async () => {
+    let sum = 0;
+    for (const folder of folders) sum += await bytesIn(folder);
+    return sum;
+  };
+  const limit = (await bytes()) + most;
   const over = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let ended = false;
   const look = async () => {
-    if ((await bytesIn(folder)) > limit) over.abort();
+    if ((await bytes()) > limit) over.abort();
     if (!ended && !over.signal.aborted) timer = setTimeout(look, PAUSE_MS);
   };
   timer = setTimeout(look, PAUSE_MS);
@@ -28,7 +33,7 @@ export async function boundFiles(folder: string, most = MOST_WRITTEN): Promise<F
     async end() {
       ended = true;
       clearTimeout(timer);
-      return over.signal.aborted || (await bytesIn(folder)) > limit;
+      return over.signal.aborted || (await bytes()) > limit;
     },
   };
 }

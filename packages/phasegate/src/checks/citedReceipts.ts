@@ -25,7 +25,8 @@ export const citedReceipts: CheckImplementation = {
       tools: {
         type: 'array',
         items: { type: 'string', minLength: 1, description: 'A tool' },
-        description: 'The tools that count, such as `bash` or `exec`; all by default',
+        description:
+          'The tools that count, such as `bash` or `exec`; by default all, and for `commands_executed` those that run programs',
       },
     },
   },
@@ -49,6 +50,7 @@ export const citedReceipts: CheckImplementation = {
         ok: ok === true,
         sameTree: same_tree === true,
         tools,
+        programs: evidence === 'commands_executed' && tools.length === 0,
         record,
       });
       if (problem !== null) problems.push(problem);
@@ -63,13 +65,15 @@ interface Asked {
   readonly ok: boolean;
   readonly sameTree: boolean;
   readonly tools: readonly Json[];
+  /** Whether only what ran a program counts. */
+  readonly programs: boolean;
   readonly record: RunRecord;
 }
 
 function problemOf(
   id: string,
   receipt: Receipt | null,
-  { ok, sameTree, tools, record }: Asked,
+  { ok, sameTree, tools, programs, record }: Asked,
 ): string | null {
   const named = `\`${id.slice(0, 100)}\``;
   if (receipt === null) return `${named} is not the id of a receipt of this run`;
@@ -79,12 +83,17 @@ function problemOf(
   if (item !== null && receipt.agent !== item.agent) return `${named} is of the agent \`${receipt.agent}\``;
   if (item !== null && receipt.item !== undefined && receipt.item !== item.key)
     return `${named} is of the item \`${receipt.item}\``;
+  if (programs && !PROGRAMS.test(receipt.tool))
+    return `${named} is of \`${receipt.tool}\`, which runs no command`;
   if (tools.length > 0 && !tools.includes(receipt.tool)) return `${named} is of \`${receipt.tool}\``;
   if (ok && !receipt.ok) return `${named} says that it failed (exit code ${receipt.exit_code})`;
   if (sameTree && (receipt.tree === null || receipt.tree !== record.state))
     return `${named} is void: the workspace is not what it was when that ran`;
   return null;
 }
+
+/** Tools of the gate that run programs, `phasegate exec`, and what the engine ran for a check. */
+const PROGRAMS = /^(?:bash|git|exec|check:(?:command|tests))$/;
 
 function idsIn(value: Json | undefined): readonly string[] | null {
   const list: readonly Json[] = Array.isArray(value) ? value : value === undefined ? [] : [value];

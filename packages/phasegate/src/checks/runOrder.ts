@@ -19,6 +19,8 @@ export interface Order {
   readonly timeoutMs: number;
   readonly env: Readonly<Record<string, string>>;
   readonly maxOutputBytes: number;
+  /** A folder of the engine's own that it may write to, such as for its report. */
+  readonly writes?: string;
 }
 
 /** A program that ended by itself, and what it printed. */
@@ -74,7 +76,8 @@ export async function runOrder(
   // Loaded when a command is run: most processes run none, and every one pays for what it loads.
   const { runEnclosed } = await import('../workspace/runEnclosed.ts');
   // In the workspace, a human sees what is written, and the disk is theirs; a room is ours.
-  const bound = room === undefined ? null : await boundFiles(root);
+  const ours = [...(room === undefined ? [] : [root]), ...(order.writes === undefined ? [] : [order.writes])];
+  const bound = ours.length === 0 ? null : await boundFiles(ours);
   const until = bound === null ? signal : AbortSignal.any([signal, bound.signal]);
   const ended = await runEnclosed({ ...order, cwd, environment, signal: until }, enclose);
   const wroteTooMuch = (await bound?.end()) === true;

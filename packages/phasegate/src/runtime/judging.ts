@@ -15,6 +15,7 @@ import type { Recording } from '@phasegate/core/engine';
 import type { Ring } from '@phasegate/core/model';
 import { ENGINE } from './engine.ts';
 import { createStillness } from './fence/stillness.ts';
+import { rememberGate, timeAtGate } from './gateClock.ts';
 import { guardedFunctions } from './guard/guardedFunctions.ts';
 import { CodeChanged, type Looking, lookAt } from './look.ts';
 import type { CheckImplementation } from './ports.ts';
@@ -111,7 +112,7 @@ export function createJudging(parts: RuntimeParts): Judging {
       known = {},
     }: { readonly principal: Principal; readonly copy: StagedCopy; readonly known?: Facts },
   ): Promise<Judged> {
-    const now = timeFor(parts.now, run);
+    const now = await timeAtGate(parts, run, timeFor(parts.now, run));
     const measured = {
       ...(await parts.fence?.measuredFor(run, command)),
       ...(parts.folder === undefined || command.kind !== 'claim' ? {} : { folder: parts.folder }),
@@ -164,9 +165,13 @@ export function createJudging(parts: RuntimeParts): Judging {
     lookAll,
     /** A copy that turns out to be one that cannot be installed any more is decided on, with what was seen before. */
     async judge(run, command, how) {
-      const decision = await judgeCommand(run, command, how);
-      if (await how.copy.prepare(decision)) return decision;
-      return judgeCommand(run, command, { ...how, known: decision.recording.facts });
+      const first = await judgeCommand(run, command, how);
+      const isPrepared = await how.copy.prepare(first);
+      const decision = isPrepared
+        ? first
+        : await judgeCommand(run, command, { ...how, known: first.recording.facts });
+      await rememberGate(parts, run, decision.run);
+      return decision;
     },
   };
 }

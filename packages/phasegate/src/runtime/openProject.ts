@@ -122,6 +122,7 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
   const { watching, attach } = parts;
   const { end, ...server } = createServerDuties({
     ...means,
+    steady: parts.steady,
     runtime,
     releases,
     agents,

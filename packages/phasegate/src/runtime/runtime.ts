@@ -24,6 +24,7 @@ import { demandHere, demandInFolder, isElsewhere } from './boundFolder.ts';
 import { createDoor, type Door, type Submitting } from './door.ts';
 import { ENGINE } from './engine.ts';
 import { keptWaitingBy, withHolder } from './fence/workspaceHolder.ts';
+import { timeAtGate } from './gateClock.ts';
 import { judgeProtected } from './judgeProtected.ts';
 import { createJudging } from './judging.ts';
 import { movedLease } from './leases/leaseTerms.ts';
@@ -155,7 +156,8 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     demandSight(run, principal);
     hear(run, principal);
     if (run.status !== 'waiting' || isElsewhere(parts, run)) return { run, stored };
-    const { events } = decide(run, { kind: 'expire' }, { principal: ENGINE, now: time(run), facts: {} });
+    const now = await timeAtGate(parts, run, time(run));
+    const { events } = decide(run, { kind: 'expire' }, { principal: ENGINE, now, facts: {} });
     if (events.length === 0) return { run, stored };
     return { run: (await submit(runId, { kind: 'expire' }, { principal: ENGINE })).run };
   }

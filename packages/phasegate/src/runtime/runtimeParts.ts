@@ -1,6 +1,7 @@
 import type { Command, Principal, Run } from '@phasegate/core';
 import type { CallsUnderWay, CallWaits } from './callsUnderWay.ts';
 import type { WorkspaceFence } from './fence/workspaceFence.ts';
+import type { SteadyClock } from './gateClock.ts';
 import type { Guard } from './guard/guard.ts';
 import type { Masking } from './masking.ts';
 import type { Catalog, CheckImplementation, Databases, Functions, HookedRing, Store } from './ports.ts';
@@ -30,6 +31,8 @@ export interface RuntimeParts {
   readonly hooked?: Pick<HookedRing, 'takeStart' | 'problem'>;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** Measures how long gates are open; absent: `now` does. */
+  readonly steady?: SteadyClock;
   readonly newId: () => string;
   /** SHA-256, hex. */
   readonly hash: (text: string) => string;

@@ -1,6 +1,7 @@
 import { decide } from '@phasegate/core';
 import { type Here, isElsewhere } from './boundFolder.ts';
 import { ENGINE } from './engine.ts';
+import { type SteadyClock, timeAtGate } from './gateClock.ts';
 import type { Releases } from './leases/releases.ts';
 import type { Agents, Store } from './ports.ts';
 import type { Runtime } from './runtime.ts';
@@ -16,6 +17,8 @@ export interface WatchParts {
   readonly delivery: Delivery;
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  /** Measures how long gates are open; absent: `now` does. */
+  readonly steady?: SteadyClock | undefined;
   readonly onError: (error: unknown) => void;
   readonly settings?: WatchSettings;
   /** Where this is: the gates of runs that work elsewhere are closed by those who look there. */
@@ -58,7 +61,7 @@ export function keepWatch(parts: WatchParts): Watch {
     const { run } = stored;
     const expire = { kind: 'expire' as const };
     const clock = instantOf(now());
-    const time = clock > run.updatedAt ? clock : run.updatedAt;
+    const time = await timeAtGate(parts, run, clock > run.updatedAt ? clock : run.updatedAt);
     const { events } = decide(run, expire, { principal: ENGINE, now: time, facts: {} });
     if (events.length > 0) await runtime.submit(runId, expire, { principal: ENGINE });
   }

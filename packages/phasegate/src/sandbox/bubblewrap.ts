@@ -121,6 +121,7 @@ function enclosed(wrapper: string, { program, scope, mounts, settings }: Order):
     empty ??= hold('');
     return empty.descriptor;
   };
+  const viewed = { ...settings, ...(scope.alone === true ? { write: [] } : {}), ...temporaryOf(scope) };
   const words = [
     ...APART,
     ...(filter === null ? [] : ['--seccomp', inherit(hold(filter).descriptor)]),
@@ -131,11 +132,7 @@ function enclosed(wrapper: string, { program, scope, mounts, settings }: Order):
       // Nobody writes to it but by making it another one, in this sandbox alone.
       return ['--perms', '0444', '--file', inherit(file.descriptor), place];
     }),
-    ...viewOf(
-      program,
-      scope.alone === true ? { ...settings, write: [], tmp: ALONE_TMP_BYTES } : settings,
-      isLed,
-    ),
+    ...viewOf(program, viewed, isLed),
     ...mounts.mounts.flatMap(({ descriptor, place, writable }) => [
       writable ? '--bind-fd' : '--ro-bind-fd',
       inherit(descriptor),
@@ -233,7 +230,7 @@ function stayed({ output, ending, errors }: OwnOutput): readonly string[] {
 /** What every sandbox shows: the system, programs of the search path, and empty places to write. */
 function viewOf(
   program: FreeProgram,
-  settings: SandboxSettings & { readonly tmp?: number },
+  settings: SandboxSettings & Pick<SandboxScope, 'temporary'>,
   isLed: boolean,
 ): readonly string[] {
   const path = program.environment.PATH ?? '';
@@ -248,7 +245,7 @@ function viewOf(
     ...systemMounts(),
     ...['--proc', '/proc'],
     ...['--dev', '/dev'],
-    ...['--perms', '1777', '--size', String(settings.tmp ?? TMP_BYTES), '--tmpfs', '/tmp'],
+    ...['--perms', '1777', '--size', String(settings.temporary ?? TMP_BYTES), '--tmpfs', '/tmp'],
     ...['--dir', homeOf(settings)],
     ...[...new Set(folders)].flatMap(readable),
     ...settings.write.flatMap(writable),
@@ -256,8 +253,10 @@ function viewOf(
 }
 
 const TMP_BYTES = 2 * 1024 ** 3;
-/** It is memory, and several may be alone at a time. */
-const ALONE_TMP_BYTES = 512 * 1024 ** 2;
+
+function temporaryOf({ temporary }: SandboxScope): Pick<SandboxScope, 'temporary'> {
+  return temporary === undefined ? {} : { temporary };
+}
 
 /** Where the home is too, and nothing of it: what a program finds by its home it finds if the project shows it. */
 function homeOf({ home }: SandboxSettings): string {

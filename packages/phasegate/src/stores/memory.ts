@@ -15,13 +15,7 @@ import {
   withFacts,
   writtenDrafts,
 } from '@phasegate/audit';
-import {
-  type AuditKnowledge,
-  type AuditRow,
-  type AuditSource,
-  namedIn,
-  verifyAudit,
-} from '@phasegate/audit/verify';
+import { type AuditKnowledge, type AuditRow, type AuditSource, verifyAudit } from '@phasegate/audit/verify';
 import type { AuditRecord, Run, Workflow } from '@phasegate/core';
 import { PhasegateError } from '@phasegate/core';
 import { runInTheWay } from '@phasegate/core/engine';
@@ -40,6 +34,7 @@ import { createMemoryCalls } from './memoryCalls.ts';
 import { createMemoryFinder } from './memoryFinder.ts';
 import { createMemoryKept } from './memoryKept.ts';
 import { createMemoryProject, type MemoryProject } from './memoryProject.ts';
+import { namedHumans } from './namedHumans.ts';
 
 /** A store that forgets: for tests and for trying a workflow out. It chains and seals as the durable ones do. */
 export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal } & AuditKnowledge): Store {
@@ -246,7 +241,7 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
       if (report.ok)
         await options.reading?.({
           feedSince: async (query) => feedIn(kept, query),
-          humans: () => namedIn(source.humans()),
+          humans: () => namedHumans(source.humans()),
         });
       return report;
     },

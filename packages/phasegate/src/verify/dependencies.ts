@@ -17,7 +17,15 @@ import { relativePath } from '../workspace/relativePath.ts';
 import { runEnclosed } from '../workspace/runEnclosed.ts';
 import { type FrozenSets, TREE } from './frozenSets.ts';
 import { INSTALLERS, type InstallPlace, scriptsWanted } from './installers.ts';
-import { buildIn, hostsIn, isEmpty, type Lockfile, lockfileOf, lockfilesIn } from './lockfiles.ts';
+import {
+  buildIn,
+  hostsIn,
+  isEmpty,
+  type Lockfile,
+  lockfileOf,
+  lockfilesIn,
+  unverifiedIn,
+} from './lockfiles.ts';
 
 /** What dependencies are frozen with. */
 export interface DependencyParts {
@@ -57,6 +65,12 @@ export function createDependencies(parts: DependencyParts): Dependencies {
         throw refusal(
           `\`${order.lockfile}\` has the line \`${building.slice(0, 200)}\`, by which code would be built, and so run, while it is installed`,
           'name a released version there, and allow a package to be built with --allow-scripts NAME',
+        );
+      const unverified = unverifiedIn(lockfile).find((host) => !order.hosts.includes(host));
+      if (unverified !== undefined)
+        throw refusal(
+          `\`${order.lockfile}\` takes packages from \`${unverified}\` without asking who sends them (\`--trusted-host\`)`,
+          `take that line out, or allow the host: phasegate deps freeze --host ${unverified}`,
         );
       const installer = INSTALLERS[order.kind];
       const environment = cleanEnvironment(process.env, parts.root, {});

@@ -62,7 +62,11 @@ export const INSTALLERS: Readonly<Record<DependencyKind, Installer>> = {
     hosts: ['registry.npmjs.org'],
     manifests: () => ['package.json', 'pnpm-workspace.yaml'],
     steps: ({ scripts }) => [
-      ['pnpm', 'install', '--frozen-lockfile', '--ignore-scripts', '--package-import-method=copy'],
+      // A `pnpmfile` is code, and packages can bring one.
+      [
+        ...(['pnpm', 'install', '--frozen-lockfile', '--ignore-scripts'] as const),
+        ...['--ignore-pnpmfile', '--package-import-method=copy'],
+      ],
       ...(scripts.length === 0 ? [] : [['pnpm', 'rebuild', ...scripts] as const]),
     ],
     environment: () => ({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { buildIn, hostsIn } from './lockfiles.ts';
+import { buildIn, hostsIn, unverifiedIn } from './lockfiles.ts';
 
 test('an npm lockfile needs the hosts of its packages, and not those of their home pages [S2.2]', () => {
   const packages = {
@@ -19,6 +19,12 @@ test('an npm lockfile needs the hosts of its packages, and not those of their ho
 test.each([
   ['--no-binary :all:', true],
   ['sum==1.0 \\\n  --hash=sha256:00 --config-settings=x', true],
+  // pip takes the beginning of an option for all of it.
+  ['--no-bin :all:', true],
+  ['--no-b=:all:', true],
+  ['-r https://hosts.example/more.txt', true],
+  ['-c more.txt', true],
+  ['sum @ https://hosts.example/download/17', true],
   ['-e .', true],
   ['./sum', true],
   ['sum @ git+https://hosts.example/sum', true],
@@ -28,4 +34,12 @@ test.each([
   ['-i https://hosts.example/simple/\nsum-of-files==1.0', false],
 ])('of requirements, %j is told to build something: %s [S2.2]', (text, builds) => {
   expect(buildIn({ kind: 'pip', text }) !== null).toBe(builds);
+});
+
+test('hosts that nobody vouches for are told, so that a human allows them by name [S2.2]', () => {
+  const text =
+    '--trusted-host=one.example\nsum==1.0\n--trusted-host two.example:8443 # --trusted-host three.example\n';
+
+  expect(unverifiedIn({ kind: 'pip', text })).toEqual(['one.example', 'two.example:8443']);
+  expect(unverifiedIn({ kind: 'npm', text })).toEqual([]);
 });

@@ -52,14 +52,44 @@ export function lockfileOf(
 
 /** The first line of a lockfile by which something would be built, and so run, that nobody allowed; null: none. */
 export function buildIn({ kind, text }: Pick<Lockfile, 'kind' | 'text'>): string | null {
-  if (kind !== 'pip') return null;
-  const lines = text.replaceAll(/\\\r?\n/g, ' ').split(/\r?\n/);
-  return lines.find((line) => BUILDING.test(line.replace(/(?:^|\s)#.*$/, '')))?.trim() ?? null;
+  return kind === 'pip' ? (pipLines(text).find(isBuilding)?.trim() ?? null) : null;
 }
 
-/** Options that undo those of the command line, folders, repositories, and archives that are no wheels. */
-const BUILDING =
-  /(?:^|\s)(?:--(?:no-binary|only-binary|editable|find-links|config-settings|global-option)\b|-[ef]\b)|(?:^|[\s@])(?:(?:git|hg|svn|bzr)\+|file:|\.{0,2}\/)|https?:\S+\.(?:zip|tar\.\w+|tgz)\b/;
+/** Hosts whose packages pip would take without asking who sends them. */
+export function unverifiedIn({ kind, text }: Pick<Lockfile, 'kind' | 'text'>): readonly string[] {
+  const lines = kind === 'pip' ? pipLines(text) : [];
+  return lines.flatMap((line) =>
+    [...line.matchAll(/--trusted-host[\s=]+(\S+)/g)].map(([, host = '']) => host),
+  );
+}
+
+function pipLines(text: string): readonly string[] {
+  const lines = text.replaceAll(/\\\r?\n/g, ' ').split(/\r?\n/);
+  return lines.map((line) => line.replace(/(?:^|\s)#.*$/, ''));
+}
+
+/** INVARIANT: options are known by their whole names. pip takes their beginnings too, and one that is not listed may undo ours. */
+function isBuilding(line: string): boolean {
+  const words = line.split(/\s+/).filter((word) => word !== '');
+  if (words.some((word) => word.startsWith('-') && !HARMLESS.has(word.replace(/=.*$/, '')))) return true;
+  if (/(?:^|[\s@])(?:(?:git|hg|svn|bzr)\+|file:|\.{0,2}\/)/.test(line)) return true;
+  // What is behind an address is known by its name alone, and only a wheel is never built.
+  if (words[0]?.startsWith('-') === true) return false;
+  return words.some((word) => /https?:/.test(word) && !/\.whl(?:#\S*)?$/.test(word));
+}
+
+/** Where packages are looked for and which of them; nothing of it says how they are installed. */
+const HARMLESS = new Set([
+  '-i',
+  '--index-url',
+  '--extra-index-url',
+  '--no-index',
+  '--require-hashes',
+  '--hash',
+  '--pre',
+  '--prefer-binary',
+  '--trusted-host',
+]);
 
 /** Whether a lockfile names nothing to install. */
 export function isEmpty({ kind, text }: Pick<Lockfile, 'kind' | 'text'>): boolean {

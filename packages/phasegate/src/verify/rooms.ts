@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readlinkSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Check } from '@phasegate/core/model';
@@ -15,6 +15,7 @@ import type {
   VerifiedRoom,
   Verifying,
 } from '@phasegate/core/ports';
+import { readRegularIfAny } from '../files/readRegular.ts';
 import type { FrozenSets } from './frozenSets.ts';
 import { isEmpty, KINDS, type Lockfile, lockfileOf, lockfilesIn } from './lockfiles.ts';
 import { type Placed, placedBy } from './placedDependencies.ts';
@@ -69,12 +70,23 @@ async function furnish(parts: RoomParts, asked: RoomRequest, place: RoomPlace): 
       `the tree cannot be copied: ${made.reason}`,
       'keep such files out of the project, or ignore them (`.gitignore`)',
     );
-  const writable = writableVerifier(check, phase, made.paths);
-  if (writable !== null) {
+  const read = (path: string) =>
+    readRegularIfAny(join(workspace, path), { most: LARGEST_CONFIG, links: 'refuse' })?.toString('utf8') ??
+    null;
+  const link = (path: string) => linkAt(join(workspace, path));
+  const deciding = writableVerifier(check, phase, { paths: made.paths, read, link });
+  if (deciding !== null && 'writable' in deciding) {
     return lack(
       'verifier_in_scope',
-      `phase \`${phase.id}\` may write \`${writable}\`, which decides how \`${check.label}\` is judged`,
+      `phase \`${phase.id}\` may write \`${deciding.writable}\`, which decides how \`${check.label}\` is judged`,
       'the author of the workflow takes it out of `writes`',
+    );
+  }
+  if (deciding !== null) {
+    return lack(
+      'verifier_unknown',
+      `\`${deciding.unknown.slice(0, 200)}\` in \`package.json\` says only while it runs what it runs`,
+      'the author of the workflow names what it runs as `verifier`, or the script names it',
     );
   }
   const placed = await dependenciesFor(parts, check, workspace);
@@ -85,6 +97,7 @@ async function furnish(parts: RoomParts, asked: RoomRequest, place: RoomPlace): 
     mayWrite: () => true,
     commits: false,
     alone: true,
+    temporary: TEMPORARY_BYTES,
   };
   const prepare = () => {
     for (const { at } of placed.mounts) mkdirSync(at, { recursive: true });
@@ -111,6 +124,21 @@ async function furnish(parts: RoomParts, asked: RoomRequest, place: RoomPlace): 
   };
   return { ok: true, room };
 }
+
+function linkAt(place: string): string | null {
+  try {
+    return readlinkSync(place);
+  } catch {
+    // It is none, or not there.
+    return null;
+  }
+}
+
+/** Memory for `/tmp` in a room, of which there may be several at a time. */
+const TEMPORARY_BYTES = 512 * 1024 ** 2;
+
+/** A larger one is no config that a person wrote. */
+const LARGEST_CONFIG = 256 * 1024;
 
 /** What the check is run with, or what is missing of it. */
 async function dependenciesFor(

@@ -36,7 +36,8 @@ const INTERPRETERS = new Set([
 const LOADING =
   /^(?:-[cCfprR]|--?(?:config|conf|configfile|config-file|rcfile|import|require|loader|experimental-loader|reporters?|test-reporter|setup\w*|globalSetup|test-global-setup|test-setup|project|tsconfig|file|makefile|env-file|env-file-if-exists|plugin|rulesdir|resolve-plugins-relative-to|exec|toolexec|ignore-path|inifile|rootdir|prefix))$/i;
 
-function scriptsIn(given: readonly string[], isThere: (path: string) => boolean): readonly string[] {
+/** The files that one command runs, or that its options load. */
+export function scriptsIn(given: readonly string[], isThere: (path: string) => boolean): readonly string[] {
   const words = given.map(plain);
   const [program] = words;
   if (program === undefined || LOOKING.has(program)) return [];
@@ -96,7 +97,7 @@ function shellIn(argv: unknown): string | null {
 }
 
 /** The commands of a shell line, roughly: what it does with quotes and variables is not followed. */
-function commandsIn(text: string): readonly (readonly string[])[] {
+export function commandsIn(text: string): readonly (readonly string[])[] {
   return text.split(/[;&|()`\n]+/).map((piece) =>
     piece
       .split(/\s+/)

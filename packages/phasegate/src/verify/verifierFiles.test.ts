@@ -30,10 +30,9 @@ describe('what the phase may write, and decides how it is judged', () => {
     ['src/node_modules/vitest/index.js', { argv: ['npx', 'vitest', 'run'] }],
     ['packages/one/vitest.config.ts', { argv: ['npx', 'vitest'], cwd: './packages/one/' }],
   ])('is found: `%s` of %j [adv.I5]', (path, words) => {
-    expect(writableVerifier(checkOf(words), PHASE, [...SOURCES, path])).toBe(path);
-    expect(
-      writableVerifier(checkOf(words), { ...PHASE, writes: ['docs/**'] }, [...SOURCES, path]),
-    ).toBeNull();
+    const tree = treeOf([...SOURCES, path]);
+    expect(writableVerifier(checkOf(words), PHASE, tree)).toEqual({ writable: path });
+    expect(writableVerifier(checkOf(words), { ...PHASE, writes: ['docs/**'] }, tree)).toBeNull();
   });
 
   test.each<readonly [JsonObject]>([
@@ -44,9 +43,144 @@ describe('what the phase may write, and decides how it is judged', () => {
     [{ shell: 'grep -q sum src/sum.mjs && node scripts/check.mjs src/sum.mjs' }],
     [{ argv: ['npm', 'test'] }],
   ])('is not what is judged: %j', (words) => {
-    expect(writableVerifier(checkOf(words), PHASE, SOURCES)).toBeNull();
+    expect(writableVerifier(checkOf(words), PHASE, treeOf(SOURCES))).toBeNull();
+  });
+
+  const NPM = { argv: ['npm', 'test'] };
+  test.each<readonly [string, JsonObject, Readonly<Record<string, string>>]>([
+    ['src/check.mjs', NPM, { 'package.json': scripts({ test: 'node src/check.mjs --all' }) }],
+    [
+      'src/before.mjs',
+      NPM,
+      { 'package.json': scripts({ test: 'node --test', pretest: 'node src/before.mjs' }) },
+    ],
+    ['src/hook.mjs', NPM, { 'package.json': scripts({ test: 'node --import ./src/hook.mjs --test' }) }],
+    [
+      'src/hook.cjs',
+      { argv: ['pnpm', 'run', 'all'] },
+      { 'package.json': scripts({ all: 'npm run unit', unit: 'node -r ./src/hook.cjs --test' }) },
+    ],
+    [
+      'src/check.mjs',
+      { argv: ['node', '--run', 'test'] },
+      { 'package.json': scripts({ test: 'true && node src/check.mjs' }) },
+    ],
+    [
+      'src/check.mjs',
+      { shell: 'npm run -s unit' },
+      { 'package.json': scripts({ unit: 'node src/check.mjs' }) },
+    ],
+    [
+      'src/setup.ts',
+      NPM,
+      { 'vitest.config.ts': "export default { test: { setupFiles: ['./src/setup.ts'] } };" },
+    ],
+    [
+      'src/global.ts',
+      NPM,
+      { 'vitest.config.ts': "export default { test: { globalSetup: './src/global' } };" },
+    ],
+    [
+      'src/preset.mjs',
+      NPM,
+      {
+        'vitest.config.mts': "import { base } from './build/base.mjs';",
+        'build/base.mjs': "export { base } from '../src/preset.mjs';",
+      },
+    ],
+    [
+      'src/reporter.cjs',
+      NPM,
+      { 'jest.config.json': '{ "reporters": ["default", "<rootDir>/src/reporter.cjs"] }' },
+    ],
+    ['src/env.js', NPM, { 'package.json': JSON.stringify({ jest: { testEnvironment: './src/env.js' } }) }],
+    ['src/hook.cjs', NPM, { '.mocharc.yml': 'require:\n  - ./src/hook.cjs\nspec: tests\n' }],
+  ])('is found where it is loaded in turn: `%s` by %j and %j [adv.I5]', (path, words, files) => {
+    const tree = treeOf([...SOURCES, path], files);
+    expect(writableVerifier(checkOf(words), PHASE, tree)).toEqual({ writable: path });
+    expect(writableVerifier(checkOf(words), { ...PHASE, writes: ['docs/**'] }, tree)).toBeNull();
+  });
+
+  test.each<readonly [Readonly<Record<string, string>>]>([
+    [
+      {
+        'package.json': JSON.stringify({
+          main: './src/sum.mjs',
+          scripts: { test: 'node --test src/sum.test.mjs', other: 'node src/sum.mjs' },
+        }),
+      },
+    ],
+    [
+      {
+        'vitest.config.ts':
+          "export default { resolve: { alias: { '@': './src' } }, test: { coverage: { include: ['src/sum.mjs'] } } };",
+      },
+    ],
+    [{ 'vite.config.ts': "export default { build: { lib: { entry: 'src/sum.mjs' } } };" }],
+  ])('is not what a manifest or config only mentions: %j', (files) => {
+    expect(writableVerifier(checkOf(NPM), PHASE, treeOf(SOURCES, files))).toBeNull();
+  });
+
+  test.each([
+    'node $SCRIPT',
+    'eval "$TESTS"',
+    'sh `cat which`',
+    '$RUNNER --test',
+    'node --import $HOOK --test',
+  ])('is told where only the run itself says what it is: `%s` [adv.I5]', (test) => {
+    const tree = treeOf(SOURCES, { 'package.json': scripts({ test }) });
+    expect(writableVerifier(checkOf(NPM), PHASE, tree)).toEqual({ unknown: test });
+    expect(writableVerifier(checkOf({ ...NPM, verifier: ['scripts/**'] }), PHASE, tree)).toBeNull();
+    expect(writableVerifier(checkOf(NPM), { ...PHASE, writes: [] }, tree)).toBeNull();
+  });
+
+  test.each<readonly [string, JsonObject, Readonly<Record<string, string>>]>([
+    ['src/config.ts', { argv: ['npx', 'vitest', 'run'] }, { 'vitest.config.ts': 'src/config.ts' }],
+    ['src/tools/check.mjs', { argv: ['node', 'bin/check.mjs'] }, { bin: './src/tools' }],
+    [
+      'src/tools/check.mjs',
+      { argv: ['node', 'a/check.mjs'] },
+      { a: 'scripts/b', 'scripts/b': '../src/tools' },
+    ],
+    ['src/node_modules', { argv: ['npx', 'vitest', 'run'] }, { 'src/node_modules': './tools' }],
+  ])('is found behind a link: `%s` of %j and %j [adv.I5 adv.C2]', (path, words, links) => {
+    const tree = treeOf([...SOURCES, path, 'src/tools/check.mjs'], {}, links);
+    expect(writableVerifier(checkOf(words), PHASE, tree)).toEqual({ writable: path });
+    expect(writableVerifier(checkOf(words), { ...PHASE, writes: ['docs/**'] }, tree)).toBeNull();
+  });
+
+  test('links that lead around, or out of the tree, hold nobody up', () => {
+    const links = { around: './around', out: '/etc' };
+    const tree = treeOf(SOURCES, {}, links);
+    for (const path of ['around/x.mjs', 'out/passwd'])
+      expect(writableVerifier(checkOf({ argv: ['node', path] }), PHASE, tree)).toBeNull();
+  });
+
+  test('a config that an agent filled with keys costs no more than one of a person', () => {
+    const long = `${'setupFiles: ['.repeat(20_000)}`;
+    const tree = treeOf(SOURCES, { 'vitest.config.ts': long });
+    const before = process.cpuUsage();
+    expect(writableVerifier(checkOf(NPM), PHASE, tree)).toBeNull();
+    // A second and a half of the processor's own time: without a bound it is minutes.
+    expect(process.cpuUsage(before).user).toBeLessThan(1_500_000);
   });
 });
+
+function scripts(all: Readonly<Record<string, string>>): string {
+  return JSON.stringify({ scripts: all });
+}
+
+function treeOf(
+  paths: readonly string[],
+  files: Readonly<Record<string, string>> = {},
+  links: Readonly<Record<string, string>> = {},
+) {
+  return {
+    paths: new Set([...paths, ...Object.keys(files), ...Object.keys(links)]),
+    read: (path: string) => files[path] ?? null,
+    link: (path: string) => links[path] ?? null,
+  };
+}
 
 function checkOf(words: JsonObject): Check {
   return { use: 'command', label: 'it', with: words } as unknown as Check;

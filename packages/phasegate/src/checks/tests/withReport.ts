@@ -29,7 +29,8 @@ export async function withReport(order: Order, input: CheckInput): Promise<Repor
     const { enclose } = input;
     const shown = (free: FreeProgram) => ({ ...free, write: [...(free.write ?? []), folder] });
     const around = enclose === undefined ? {} : { enclose: (free: FreeProgram) => enclose(shown(free)) };
-    const outcome = await runOrder({ ...order, argv: [program as string, ...rest] }, { ...input, ...around });
+    const told = { ...order, argv: [program as string, ...rest], writes: folder } as const;
+    const outcome = await runOrder(told, { ...input, ...around });
     const read = readBeneath(folder, NAME, order.maxOutputBytes);
     return { outcome, report: await read.then(({ content }) => content).catch(() => null), isPrinted: false };
   } finally {

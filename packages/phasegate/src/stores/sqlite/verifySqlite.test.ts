@@ -26,29 +26,6 @@ test('a store nobody touched verifies, also against its events', async () => {
   expect(await verify()).toEqual({ ok: true, runs: 3, records: 10, unanchored: 0, findings: [] });
 });
 
-test('what is read with a verification is what was verified, whatever is written meanwhile', async () => {
-  const store = state.open();
-  const query = { events: ['tool_judged'], since: TIME, limit: 100 } as const;
-  const seen: unknown[] = [];
-
-  const report = await store.verify({
-    async reading(moment) {
-      state.tamper(`UPDATE audit SET data = '{"tool":"forged"}' WHERE event = 'tool_judged'`);
-      await store.note('r2', [sampleDraft('tool_judged', { tool: 'later' })]);
-      await store.putHuman({ ...ada, name: 'eve' }, [sampleDraft('human_added')]);
-      seen.push(
-        (await moment.feedSince(query)).map(({ data }) => data),
-        moment.humans(),
-      );
-    },
-  });
-  const broken = await store.verify({ reading: async () => void seen.push('read though it is broken') });
-
-  expect([report.ok, broken.ok]).toEqual([true, false]);
-  expect(seen).toEqual([[{ tool: 'bash' }, {}], [{ name: 'ada', publicKey: ada.publicKey }]]);
-  await store.close();
-});
-
 describe('an edited record is found and named [adv.M2]:', () => {
   test.each([
     ['its data', `data = '{"tool":"read"}'`],

@@ -3,7 +3,6 @@ import { nameOfLease, parseWorkflow, sameMac, sealStored } from '@phasegate/audi
 import {
   type AuditKnowledge,
   type AuditRow,
-  namedIn,
   type PromptAuditSource,
   type Share,
   type StoredRecord,
@@ -11,6 +10,7 @@ import {
 } from '@phasegate/audit/verify';
 import { type Json, own, type Workflow } from '@phasegate/core';
 import type { AuditReport, Seal, VerifyOptions } from '../../runtime/ports.ts';
+import { namedHumans } from '../namedHumans.ts';
 import { storedAgent } from './agentTable.ts';
 import { storedStub } from './archiveTable.ts';
 import { dataOf, namelessChain, openAuditTable, PROJECT, timeOf } from './auditTable.ts';
@@ -68,7 +68,7 @@ export async function verifySqlite(
     const audit = openAuditTable(read, openTextTable(read));
     await options.reading({
       feedSince: async (query) => audit.since(query),
-      humans: () => namedIn(sqliteSource(read, seal).humans()),
+      humans: () => namedHumans(sqliteSource(read, seal).humans()),
     });
     return report;
   }
