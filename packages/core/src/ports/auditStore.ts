@@ -35,5 +35,5 @@ export interface VerifyOptions {
 export interface VerifiedMoment {
   feedSince(query: FeedSince): Promise<readonly FeedRecord[]>;
   /** Those who are still there, with their public keys. */
-  humans(): readonly { readonly name: string; readonly publicKey: string }[];
+  humans(): Promise<readonly { readonly name: string; readonly publicKey: string }[]>;
 }

@@ -178,7 +178,7 @@ export const AUDIT_CLAUSES: readonly Clause[] = [
           const found = await moment.feedSince({ events: ['start_refused'], since: SAMPLE_TIME, limit: 10 });
           seen.push(
             found.map(({ data }) => data),
-            moment.humans(),
+            await moment.humans(),
           );
         },
       });

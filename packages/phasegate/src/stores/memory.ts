@@ -241,7 +241,7 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
       if (report.ok)
         await options.reading?.({
           feedSince: async (query) => feedIn(kept, query),
-          humans: () => namedHumans(source.humans()),
+          humans: async () => namedHumans(await source.humans()),
         });
       return report;
     },

@@ -25,7 +25,7 @@ export function createRangeRecords({ store, seal, publicKey, now }: RangeRecordP
       // INVARIANT: in one step. What is read after a verification is not what was verified.
       const { ok, findings } = await store.verify({
         async reading(moment) {
-          read = { known: await knownContents(moment), keys: keysOf(moment.humans()) };
+          read = { known: await knownContents(moment), keys: keysOf(await moment.humans()) };
         },
       });
       if (ok && read !== undefined) return read;

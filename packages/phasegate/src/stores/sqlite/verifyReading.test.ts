@@ -28,7 +28,7 @@ test('what is read with a verification is what was verified, whatever is written
       await store.putHuman({ ...ADA, name: 'eve' }, [sampleDraft('human_added')]);
       seen.push(
         (await moment.feedSince(query)).map(({ data }) => data),
-        moment.humans(),
+        await moment.humans(),
       );
     },
   });

@@ -68,7 +68,7 @@ export async function verifySqlite(
     const audit = openAuditTable(read, openTextTable(read));
     await options.reading({
       feedSince: async (query) => audit.since(query),
-      humans: () => namedHumans(sqliteSource(read, seal).humans()),
+      humans: async () => namedHumans(await sqliteSource(read, seal).humans()),
     });
     return report;
   }
