@@ -7,7 +7,7 @@ import { hex, integer, type Row, text, textOrNull } from './rows.ts';
 import { readParts } from './textParts.ts';
 
 /** The audit of all chains as one stream. */
-export function feedParts(database: Database): Omit<FeedStore, 'onCommit'> {
+export function feedParts(database: Pick<Database, 'query'>): Omit<FeedStore, 'onCommit'> {
   const { query } = database;
 
   async function records(rows: readonly Row[]): Promise<readonly FeedRecord[]> {

@@ -9,7 +9,7 @@ import {
 import { type Json, own, type Workflow } from '@phasegate/core';
 import type { AuditReport, Seal, VerifyOptions } from '@phasegate/core/ports';
 import { storedStub } from './archived.ts';
-import { auditRecord, dataOf, namelessChain, wholeData } from './audit.ts';
+import { auditRecord, dataOf, feedParts, namelessChain, wholeData } from './audit.ts';
 import { PROJECT, signedHead } from './chains.ts';
 import type { Database, Query } from './database.ts';
 import { summary } from './finder.ts';
@@ -30,7 +30,18 @@ export async function verifyPostgres(
     // One page may take long on a large database, and what is read of it may take long to verify.
     await query('SET LOCAL statement_timeout = 0');
     await query("SET LOCAL idle_in_transaction_session_timeout = '5min'");
-    return verifyAudit({ source: postgresSource(query, seal), seal, knowledge: verified, options });
+    const source = postgresSource(query, seal);
+    const report = await verifyAudit({ source, seal, knowledge: verified, options });
+    // In the same transaction, which sees nothing that was written since.
+    if (report.ok)
+      await options.reading?.({
+        feedSince: feedParts({ query }).feedSince,
+        humans: async () =>
+          (await source.humans()).flatMap(({ human: { name, publicKey }, removed }) =>
+            removed ? [] : [{ name, publicKey }],
+          ),
+      });
+    return report;
   });
 }
 
