@@ -31,7 +31,11 @@ export function placeUse(use: ToolUse, placing: Placing): AskedUse {
     const message = `\`${closed}\` is closed to agents: what a workflow says is shown phase by phase`;
     return refusedUse(use, blockerOf(run, 'definition_closed', message));
   }
-  const wide = use.tool === 'grep' ? given.find((path) => reachesClosed(path, cwd, places)) : undefined;
+  const wide = reading
+    ? given.find(
+        (path) => (use.tool === 'grep' || isPattern(path)) && reachesClosed(within(path), cwd, places),
+      )
+    : undefined;
   if (wide !== undefined) {
     const message = `\`${wide}\` holds folders that are closed to agents; search in a narrower folder`;
     return refusedUse(use, blockerOf(run, 'definition_closed', message));
@@ -47,6 +51,16 @@ export function placeUse(use: ToolUse, placing: Placing): AskedUse {
     return refusedUse(named, blockerOf(run, 'outside_write_scope', `\`${path}\` is outside the workspace`));
   }
   return mayReadOutside(run, use.tool) ? { use: named, verdict: { allowed: true } } : { use: named };
+}
+
+/** Whether a client may take a path for a pattern, and read everything it names. */
+function isPattern(path: string): boolean {
+  return /[*?[{]/.test(path);
+}
+
+/** The folder in which all is that a pattern can name. */
+function within(path: string): string {
+  return isPattern(path) ? path.replace(/[*?[{].*$/s, '').replace(/[^/]*$/, '') || '.' : path;
 }
 
 /** As long as Linux takes one. */

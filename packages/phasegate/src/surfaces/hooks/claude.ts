@@ -4,6 +4,7 @@ import { type ClientAdapter, type HookFault, isFault, objectIn, placeIn, textIn 
 import { cardText, denialText, goOnText } from './texts.ts';
 import {
   byName,
+  listing,
   mcpTool,
   meaningIn,
   onPath,
@@ -98,7 +99,7 @@ export const CLAUDE_TOOLS: ToolMeanings = {
   Read: onPath('read_files', ['file_path']),
   NotebookRead: onPath('read_files', ['notebook_path', 'file_path']),
   LSP: onPath('read_files', ['filePath', 'file_path']),
-  Glob: onPath('list_files', ['path'], '.'),
+  Glob: listing(['path']),
   LS: onPath('list_files', ['path'], '.'),
   Grep: onPath('grep', ['path'], '.'),
   Write: onPath('write_files', ['file_path']),

@@ -52,6 +52,28 @@ test('what is closed is closed by any other name it was given (a hard link), for
   expect(await call('Write', write('docs/second.md'))).toBe('allowed');
 });
 
+test('a pattern is judged where it leads, and reads nothing that is closed', async () => {
+  const { call, raw, start, root, base, state } = openHookBed({
+    plan: { toolConstraints: { list_files: { allowed: ['docs/**'] } } },
+  });
+  await start();
+  for (const pattern of ['*.md', '**/*.{md,txt}', 'a..b/*', '{a,b}/*.md'])
+    expect(await call('Glob', { pattern, path: join(root, 'docs') }), pattern).toBe('allowed');
+  for (const pattern of ['/etc/*', '../src/*', '..', '~/*', '{/etc,b}/*', '*/../../src/*', 'x/{..,a}/*', '/'])
+    expect(await call('Glob', { pattern, path: join(root, 'docs') }), pattern).toMatch(/Next: /);
+  const many = async (include: string) => {
+    const tool = {
+      hook_event_name: 'BeforeTool',
+      tool_name: 'read_many_files',
+      tool_input: { include: [include] },
+    };
+    return (await raw('gemini', { session_id: 's', cwd: root, ...tool })).decision ?? 'allowed';
+  };
+  expect(await many('docs/*.md')).toBe('allowed');
+  for (const include of [`${base}/st*/keys.json`, `${base}/**`, `${state}/*`, '/**/keys.json', '../s?ate/*'])
+    expect(await many(include), include).toBe('deny');
+});
+
 test('a path under two names is judged by both', async () => {
   const { raw, start, root } = openHookBed();
   await start();

@@ -6,6 +6,7 @@ import { patch } from './patch.ts';
 import { cardText, denialText, goOnText } from './texts.ts';
 import {
   byName,
+  listing,
   mcpTool,
   meaningIn,
   onPath,
@@ -144,7 +145,7 @@ export const COPILOT_TOOLS: ToolMeanings = {
   str_replace: onPath('edit_file', PATHS),
   str_replace_editor: onPath('edit_file', PATHS),
   apply_patch: patch('input', 'patch', 'command'),
-  glob: onPath('list_files', ['path'], '.'),
+  glob: listing(['path']),
   grep: onPath('grep', ['path'], '.'),
   rg: onPath('grep', ['path'], '.'),
   web_fetch: byName('fetch'),

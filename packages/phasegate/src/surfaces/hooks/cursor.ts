@@ -4,6 +4,7 @@ import { type ClientAdapter, type HookFault, isFault, objectIn, placeIn, textIn 
 import { cardText, denialText, goOnText } from './texts.ts';
 import {
   byName,
+  listing,
   meaningIn,
   onPath,
   serverTool,
@@ -105,7 +106,7 @@ const CURSOR_TOOLS: ToolMeanings = {
   StrReplace: onPath('edit_file', PATHS),
   EditNotebook: onPath('edit_file', ['notebook_path', 'target_notebook', ...PATHS]),
   Grep: onPath('grep', ['path'], '.'),
-  Glob: onPath('list_files', ['path', 'target_directory'], '.'),
+  Glob: listing(['path', 'target_directory']),
   LS: onPath('list_files', ['path', 'target_directory'], '.'),
   WebFetch: byName('fetch'),
   WebSearch: byName('fetch'),

@@ -5,6 +5,7 @@ import { cardText, denialText, goOnText } from './texts.ts';
 import {
   byName,
   isUnreadable,
+  listing,
   mcpTool,
   meaningIn,
   OWN_TOOLS,
@@ -85,7 +86,7 @@ export const GEMINI_TOOLS: ToolMeanings = {
   read_file: onPath('read_files', PATHS),
   read_many_files: onPaths('read_files', ['paths', 'include']),
   list_directory: onPath('list_files', FOLDERS, '.'),
-  glob: onPath('list_files', FOLDERS, '.'),
+  glob: listing(FOLDERS),
   search_file_content: onPath('grep', FOLDERS, '.'),
   grep_search: onPath('grep', FOLDERS, '.'),
   write_file: onPath('write_files', PATHS),

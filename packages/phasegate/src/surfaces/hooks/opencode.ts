@@ -5,6 +5,7 @@ import { patch } from './patch.ts';
 import { cardText, denialText, goOnText } from './texts.ts';
 import {
   byName,
+  listing,
   meaningIn,
   onPath,
   serverTool,
@@ -86,7 +87,7 @@ const OPENCODE_TOOLS: ToolMeanings = {
   bash: shell('command'),
   read: onPath('read_files', PATHS),
   list: onPath('list_files', ['path'], '.'),
-  glob: onPath('list_files', ['path'], '.'),
+  glob: listing(['path']),
   grep: onPath('grep', ['path'], '.'),
   write: onPath('write_files', PATHS),
   edit: onPath('edit_file', PATHS),

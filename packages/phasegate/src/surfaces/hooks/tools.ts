@@ -42,6 +42,30 @@ export function onPath(tool: string, names: readonly string[], otherwise?: strin
   };
 }
 
+/**
+ * A tool that lists what a pattern names below a path. To clients a pattern can lead out of that folder by itself (`/etc/*`,
+ * `../*`): then where it leads is judged as well.
+ */
+export function listing(names: readonly string[]): ToolMeaning {
+  const below = onPath('list_files', names, '.');
+  return (input) => {
+    const uses = below(input);
+    const patterns = saidIn(input, ['pattern']);
+    if (uses === null || uses === 'talks' || isUnreadable(uses)) return uses;
+    if (!patterns.every((one) => typeof one === 'string')) return null;
+    const leading = patterns.filter((one) => ELSEWHERE.test(one));
+    const places = leading.map((one) => (/^[^*?[\]{}()!|,\\]*(?=\/|$)/.exec(one)?.[0] || '/') as string);
+    if (leading.some((one, at) => ELSEWHERE.test(one.slice(places[at]?.length).replace(/^\/+/, ''))))
+      return { unreadable: 'its pattern leads out of its folder in a way nobody can be sure of' };
+    const from = (place: string) =>
+      /^[~/]/.test(place) ? [place] : uses.map((use) => `${use.input.path}/${place}`);
+    return [...uses, ...places.flatMap(from).map((path) => ({ tool: 'list_files', input: { path } }))];
+  };
+}
+
+/** A part of a pattern that is no name below: a root, the home, or the folder above. */
+const ELSEWHERE = /(?:^|[{,(|])(?:[~/\\]|[A-Za-z]:)|(?:^|[/\\{,(|])\.\.(?:$|[/\\},)|])/;
+
 /** A tool on several paths. */
 export function onPaths(tool: string, names: readonly string[]): ToolMeaning {
   return (input) => {
