@@ -68,8 +68,15 @@ export async function announceStart(
   tool: HookTool,
 ): Promise<void> {
   const before = new Date(now() - ANNOUNCED_MS).toISOString();
-  for (const old of await store.keptAll(ANNOUNCED))
-    if (String(own(old.data, 'at')) < before) await store.dropKept(ANNOUNCED, old.key);
+  const all = (await store.keptAll(ANNOUNCED)).map(({ key: of, data }) => ({
+    of,
+    at: String(own(data, 'at')),
+  }));
+  // Of one session the newest alone: somebody could announce without end, and all are looked at.
+  const mine = all.filter(({ of }) => of.startsWith(`${key}/`)).toSorted((a, b) => (a.at < b.at ? -1 : 1));
+  const surplus = mine.slice(0, Math.max(0, mine.length - MOST_ANNOUNCED + 1));
+  for (const { of } of [...all.filter(({ at }) => at < before), ...surplus])
+    await store.dropKept(ANNOUNCED, of, true);
   const at = new Date(now()).toISOString();
   const id = hash(tool.callId ?? `${at} ${JSON.stringify(tool.input)}`);
   const data = { at, words: wordsOf(tool), used: false };
@@ -101,6 +108,8 @@ export function createRingHold(parts: {
 
 const ANNOUNCED = 'announced';
 const ENCLOSED = 'enclosed';
+/** Of one session at a time. */
+const MOST_ANNOUNCED = 20;
 /** From the hook of a call that starts a run to that start: the client may ask its human in between. */
 const ANNOUNCED_MS = 5 * 60_000;
 /** A session that was not heard of for so long is looked at when it is heard of again. */

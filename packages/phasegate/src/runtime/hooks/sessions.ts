@@ -88,8 +88,25 @@ export function createSessions({ store, now, proofs, look, places }: SessionPart
     await store.keep({ kind: KIND, key, data: { ...data } as unknown as JsonObject }, beside);
   }
 
-  async function bindTo(attended: Omit<Attended, 'run'>, run: Run, rule: BindingRule): Promise<Attended> {
+  /** Sessions that were heard of lately, but for one. */
+  async function liveBut(key: string): Promise<readonly SessionData[]> {
+    const quietSince = new Date(now() - SILENT_MS).toISOString();
+    const others = (await store.keptAll(KIND)).filter((one) => one.key !== key);
+    return others.map(({ data }) => dataOf(data)).filter((one) => !one.ended && one.last_at > quietSince);
+  }
+
+  /**
+   * Null where the run has as many as it may have at a time: anyone on this machine can announce sessions, and all of
+   * them are looked at.
+   */
+  async function bindTo(
+    attended: Omit<Attended, 'run'>,
+    run: Run,
+    rule: BindingRule,
+  ): Promise<Attended | null> {
     const { event, key } = attended;
+    const there = (await liveBut(key)).filter((one) => one.run === run.id);
+    if (there.length >= MOST_AT_ONE_RUN) return null;
     const { client, sessionId: session, cwd } = event;
     const ring = await proofs.ringOf(client, { session, cwd });
     const data: SessionData = {
@@ -118,11 +135,7 @@ export function createSessions({ store, now, proofs, look, places }: SessionPart
     if (made !== null) return beginning(await unfinished(made));
     const active = await store.list({ status: 'active', limit: MOST_ACTIVE });
     if (active.length === 0) return null;
-    const quietSince = new Date(now() - SILENT_MS).toISOString();
-    const others = (await store.keptAll(KIND)).filter(({ key }) => key !== `${client}/${sessionId}`);
-    const live = others
-      .map(({ data }) => dataOf(data))
-      .filter((one) => !one.ended && one.last_at > quietSince);
+    const live = await liveBut(`${client}/${sessionId}`);
     const taken = new Set(FOLLOWING.has(source) ? [] : live.map(({ run }) => run));
     let only: Run | null = null;
     for (const { run: id } of active.filter(({ run }) => !taken.has(run))) {
@@ -164,10 +177,13 @@ export function createSessions({ store, now, proofs, look, places }: SessionPart
       const given = event.run === undefined ? null : await unfinished(event.run);
       // Said at the start; in the midst of a session nobody is moved to another run by it.
       const isFree = bound === null || event.event === 'session_start';
-      if (given !== null && given.id !== bound?.id && isFree) return bindTo(bare, given, 'environment');
+      const isGiven = given !== null && given.id !== bound?.id && isFree;
+      const byGiven = isGiven ? await bindTo(bare, given, 'environment') : null;
+      if (byGiven !== null) return byGiven;
       const mayTake = bound === null && BINDING.has(event.event);
       const only = mayTake ? await onlyRun(event) : null;
-      if (only !== null) return bindTo(bare, only, 'only_run');
+      const byOnly = only === null ? null : await bindTo(bare, only, 'only_run');
+      if (byOnly !== null) return byOnly;
       if (isDue) await keep(key, data);
       return { ...bare, run: bound };
     },
@@ -176,7 +192,7 @@ export function createSessions({ store, now, proofs, look, places }: SessionPart
       // Work under way is not left by naming another run.
       if (attended.run !== null && rule === 'named') return attended;
       const run = await unfinished(runId);
-      return run === null ? attended : bindTo(attended, run, rule);
+      return run === null ? attended : ((await bindTo(attended, run, rule)) ?? attended);
     },
     async remember(attended, change) {
       const data = { ...attended.data, ...change };
@@ -189,6 +205,8 @@ export function createSessions({ store, now, proofs, look, places }: SessionPart
 const KIND = 'session';
 const ENGINE_NAME = 'engine:phasegate';
 const MOST_ACTIVE = 100;
+/** Of sessions at one run. */
+const MOST_AT_ONE_RUN = 256;
 /** A session that was not heard of for so long holds its run against no other. */
 const SILENT_MS = 30 * 60_000;
 /** How often it is kept that a session is alive. */

@@ -50,6 +50,35 @@ test('of sessions without a run, which anyone can announce, the newest thousand 
   expect(sessions.some(({ session }) => session === 'announced-1000')).toBe(false);
 });
 
+test('a run has at most 256 sessions at a time; one that ended makes room', async () => {
+  const bed = openHookBed();
+  const run = await bed.start();
+  const begin = (session_id: string, hook_event_name = 'SessionStart') =>
+    bed.raw('claude', { session_id, cwd: bed.root, hook_event_name, source: 'resume' }, run);
+  const write = (session_id: string) => bed.call('Write', bed.write('docs/a.md'), { session_id });
+  for (let count = 0; count < 256; count += 1) await begin(`s${count}`);
+  await begin('one-more');
+  expect(await write('one-more')).toContain('without a run');
+  expect(await write('s7')).toBe('allowed');
+  await begin('s8', 'SessionEnd');
+  await begin('one-more');
+  expect(await write('one-more')).toBe('allowed');
+  const bound = (await bed.history(run)).filter(({ event }) => event === 'session_bound');
+  expect(bound).toHaveLength(257);
+});
+
+test('a session announces few starts at a time, so that nobody waits for all of them', async () => {
+  const bed = openHookBed();
+  for (let count = 0; count < 50; count += 1) {
+    bed.pass(1);
+    await bed.call('mcp__phasegate__start_workflow', { workflow_type: `w${count}` });
+  }
+  const left = await bed.store.keptAll('announced');
+  expect(left).toHaveLength(20);
+  expect(JSON.stringify(left)).toContain('"w49"');
+  expect(JSON.stringify(left)).not.toContain('"w29"');
+});
+
 test('a session whose id begins another one is not dropped with it', async () => {
   const bed = openHookBed();
   await bed.event('SessionStart', { source: 'startup', session_id: 's1' });

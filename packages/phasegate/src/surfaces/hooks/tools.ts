@@ -63,7 +63,7 @@ export function listing(names: readonly string[]): ToolMeaning {
   };
 }
 
-/** A part of a pattern that is no name below: a root, the home, or the folder above. */
+/** A part of a pattern that is not a name below: a root, the home, or the folder above. */
 const ELSEWHERE = /(?:^|[{,(|])(?:[~/\\]|[A-Za-z]:)|(?:^|[/\\{,(|])\.\.(?:$|[/\\},)|])/;
 
 /** A tool on several paths. */
