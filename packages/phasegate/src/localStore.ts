@@ -7,6 +7,7 @@ import { makeFolder } from './config/makeFolder.ts';
 import { requireOwnState } from './config/requireOwnState.ts';
 import type { ProjectKeys } from './runtime/keys.ts';
 import type { Seal, Store } from './runtime/ports.ts';
+import { requireSameKeys } from './sameKeys.ts';
 
 /** A store that was opened, and the keys it is sealed with. */
 export interface OpenedStore {
@@ -39,6 +40,12 @@ export async function openState({ stateDir, env, database }: StatePlace): Promis
     fold,
     verifyDecision: decisionIsSigned,
   });
+  try {
+    await requireSameKeys(store, join(stateDir, 'keys.json'));
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
   address.remember();
   rememberMade(stateDir);
   return { store, seal, keys };
