@@ -2,8 +2,9 @@ import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { freshSchema } from '../postgres/sharedServer.ts';
+import { FULL } from '../tier.ts';
 import { asProcess, makeProject, phasegate, type TestProject } from './cli.ts';
-import { type Served, serve } from './server.ts';
+import { type Answer, type Served, serve } from './server.ts';
 
 const ERRAND = 'workflow: errand\nphases: { GO: { allowed_tools: [read_files] }, RETURN: {} }\n';
 
@@ -28,36 +29,79 @@ test('a node with other keys is refused by name before it serves, and let in wit
   expect(admitted).toMatchObject({ code: 0, json: { runs: [{ run }] } });
 });
 
-test('nodes take the tokens of each other, also when the secret is rotated while they serve', async () => {
-  const [one, other] = [
-    makeProject({ 'agent_workflow.yaml': ERRAND }),
-    makeProject({ 'agent_workflow.yaml': ERRAND }),
-  ];
-  const env = { PHASEGATE_DATABASE: await freshSchema() };
-  const run = await startIn(one, env);
-  shareKeys(one, other);
-  const nodes = [await serve(one, [], env), await serve(other, [], env)] as const;
-  const added = await phasegate(one, ['agents', 'add', 'ada', '--json'], { env });
-  const key = String(added.json.key);
-  const before = await tokenOf(nodes[0], key, ['/api/v1/tasks/claim', { agent_id: 'ada' }]);
+test.runIf(FULL)(
+  'nodes take the tokens of each other, also when the secret is rotated while they serve',
+  async () => {
+    const [one, other] = [
+      makeProject({ 'agent_workflow.yaml': ERRAND }),
+      makeProject({ 'agent_workflow.yaml': ERRAND }),
+    ];
+    const env = { PHASEGATE_DATABASE: await freshSchema() };
+    const run = await startIn(one, env);
+    shareKeys(one, other);
+    const nodes = [await serve(one, [], env), await serve(other, [], env)] as const;
+    const added = await phasegate(one, ['agents', 'add', 'ada', '--json'], { env });
+    const key = String(added.json.key);
+    const before = await tokenOf(nodes[0], key, ['/api/v1/tasks/claim', { agent_id: 'ada' }]);
 
-  expect(await checked(nodes[1], before)).toBe(200);
-  const passphrase = 'open sesame';
-  await phasegate(one, ['humans', 'add', 'maria'], { env, passphrase });
-  expect((await phasegate(one, ['tokens', 'rotate'], { env, passphrase })).code).toBe(0);
-  shareKeys(one, other);
-  // A server looks at the file once in a while; only the newest two tokens of an epoch are good.
-  let [old, fresh] = [before, before];
-  const isSignedAnew = async () => {
-    [old, fresh] = [fresh, await tokenOf(nodes[0], key, ['/api/v1/tasks/token', { task_id: run }])];
-    return fresh.split('.')[0] !== old.split('.')[0];
+    expect(await checked(nodes[1], before)).toBe(200);
+    const passphrase = 'open sesame';
+    await phasegate(one, ['humans', 'add', 'maria'], { env, passphrase });
+    expect((await phasegate(one, ['tokens', 'rotate'], { env, passphrase })).code).toBe(0);
+    shareKeys(one, other);
+    // A server looks at the file once in a while; only the newest two tokens of an epoch are good.
+    let [old, fresh] = [before, before];
+    const isSignedAnew = async () => {
+      [old, fresh] = [fresh, await tokenOf(nodes[0], key, ['/api/v1/tasks/token', { task_id: run }])];
+      return fresh.split('.')[0] !== old.split('.')[0];
+    };
+    await expect.poll(isSignedAnew, { timeout: 20_000 }).toBe(true);
+
+    for (const node of nodes) {
+      expect(await checked(node, old)).toBe(200);
+      expect(await checked(node, fresh)).toBe(200);
+    }
+  },
+);
+
+test('nodes of one workspace that share its measures move one run by turns, and no token of an earlier epoch passes at either', async () => {
+  const project = makeProject({ 'agent_workflow.yaml': ERRAND });
+  const shared = {
+    PHASEGATE_DATABASE: await freshSchema(),
+    PHASEGATE_MEASURES: join(project.base, 'measures'),
   };
-  await expect.poll(isSignedAnew, { timeout: 20_000 }).toBe(true);
+  const elsewhere = { ...shared, XDG_STATE_HOME: join(project.base, 'state-of-the-other') };
+  await startIn(project, shared);
+  const other = project.stateDir.replace(String(project.env.XDG_STATE_HOME), elsewhere.XDG_STATE_HOME);
+  shareKeys(project, { stateDir: other });
+  const [one, two] = [await serve(project, [], shared), await serve(project, [], elsewhere)];
+  const key = String(
+    (await phasegate(project, ['agents', 'add', 'ada', '--json'], { env: shared })).json.key,
+  );
+  const first = await tokenOf(one, key, ['/api/v1/tasks/claim', { agent_id: 'ada' }]);
+  // Seen by both, so that either has it in its memory.
+  expect([await checked(one, first), await checked(two, first)]).toEqual([200, 200]);
 
-  for (const node of nodes) {
-    expect(await checked(node, old)).toBe(200);
-    expect(await checked(node, fresh)).toBe(200);
-  }
+  const moved = await left(two, first);
+  expect(moved).toMatchObject({ status: 200, body: { phase: 'RETURN' } });
+  expect([await checked(one, first), await checked(two, first)]).toEqual([403, 403]);
+  expect(await left(one, first)).toMatchObject({ status: 403, body: { error: 'token_dead' } });
+
+  const ended = await left(one, String(moved.body.phase_token));
+  expect(ended).toMatchObject({ status: 200, body: { status: 'completed' } });
+  expect((await phasegate(project, ['audit', 'verify', '--json'], { env: shared })).json).toMatchObject({
+    ok: true,
+  });
+});
+
+test('a folder for measures that an agent could write is refused', async () => {
+  const project = makeProject({ 'agent_workflow.yaml': ERRAND });
+  const env = { PHASEGATE_MEASURES: join(project.root, 'measures') };
+
+  const refused = await phasegate(project, ['start', 'errand', '--json'], { env });
+
+  expect(refused).toMatchObject({ code: 2, json: { error: 'usage' } });
+  expect(refused.json.message).toContain('PHASEGATE_MEASURES');
 });
 
 async function startIn(project: TestProject, env: Readonly<Record<string, string>>): Promise<string> {
@@ -65,7 +109,7 @@ async function startIn(project: TestProject, env: Readonly<Record<string, string
   return String(started.json.run);
 }
 
-function shareKeys(from: TestProject, to: TestProject): void {
+function shareKeys(from: TestProject, to: Pick<TestProject, 'stateDir'>): void {
   mkdirSync(to.stateDir, { recursive: true, mode: 0o700 });
   copyFileSync(join(from.stateDir, 'keys.json'), join(to.stateDir, 'keys.json'));
 }
@@ -77,4 +121,8 @@ async function tokenOf(node: Served, key: string, [path, body]: [string, object]
 async function checked(node: Served, token: string): Promise<number> {
   const body = { tool: 'read_files', input: { path: 'agent_workflow.yaml' } };
   return (await node.send('POST', '/api/v1/tools/check', { bearer: token, body })).status;
+}
+
+function left(node: Served, token: string): Promise<Answer> {
+  return node.send('POST', '/api/v1/tasks/transition', { bearer: token, body: { artifacts: {} } });
 }

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { measuresFolder } from './config/measuresFolder.ts';
 import { lazy, lazyPort } from './lazyPort.ts';
 import type { Databases, Fence } from './runtime/ports.ts';
 
@@ -15,7 +15,8 @@ export function lazyFence({ root, stateDir, env, databases }: FencedPlace): Fenc
   const fence = lazy(async () => {
     const { createFence } = await import('./workspace/fence/fence.ts');
     const guardsOtherwise = () => databases.protection();
-    return createFence({ root, stateDir, env, folder: join(stateDir, 'fence'), guardsOtherwise });
+    const folder = measuresFolder({ root, stateDir, env });
+    return createFence({ root, stateDir, env, folder, guardsOtherwise });
   });
   return lazyPort(fence, {
     calls: [

@@ -1,0 +1,30 @@
+import { isAbsolute, join, relative } from 'node:path';
+import { PhasegateError } from '@phasegate/core';
+import { makeFolder } from './makeFolder.ts';
+import { requireOwnState } from './requireOwnState.ts';
+
+/**
+ * Where measures of the workspace are kept: in the state directory, or in a folder that nodes of one workspace share, so
+ * that a phase which was entered at one of them can be completed at another. Nobody else may write there.
+ */
+export function measuresFolder(place: {
+  readonly root: string;
+  readonly stateDir: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}): string {
+  const named = place.env.PHASEGATE_MEASURES ?? '';
+  if (named === '') return join(place.stateDir, 'fence');
+  const within = relative(place.root, named);
+  const isInside = within === '' || !(within.startsWith('..') || isAbsolute(within));
+  if (!isAbsolute(named) || isInside)
+    throw new PhasegateError(
+      'usage',
+      'PHASEGATE_MEASURES must name a folder outside of the project, from `/` on',
+      {
+        hint: 'name one that only the user of the nodes can write, or leave it out',
+      },
+    );
+  makeFolder(named);
+  requireOwnState(named);
+  return named;
+}
