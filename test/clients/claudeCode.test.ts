@@ -1,9 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CLIENTS } from '../../packages/phasegate/src/clients/kinds/index.ts';
-import { phasegate, withShown } from '../e2e/cli.ts';
-import { CLIENT_MS, isThere, machineWith, play } from './realClient.ts';
+import { phasegate, startRun, withShown } from '../e2e/cli.ts';
+import { attach } from './attach.ts';
+import { CLIENT_MS, isThere, log, machineWith, play } from './realClient.ts';
+import { tddProject } from './tddRun.ts';
 
 const SECRET = { passphrase: 'open sesame' };
 const GOAL = 'add a subtract function';
@@ -61,6 +63,27 @@ test.runIf(isThere('claude'))(
     expect(decided.code, decided.stderr).toBe(0);
     expect((await phasegate(project, ['status', id, '--json'])).json).toMatchObject({ phase: 'TDD' });
     expect(readFileSync(join(project.root, '.mcp.json'), 'utf8')).toBe(written);
+  },
+  CLIENT_MS,
+);
+
+test.runIf(isThere('claude')).each([[false], [true]])(
+  'a skill that runs commands, with the words of the agent in them, writes source in PLAN only without hooks: %s',
+  async (isHeld) => {
+    const project = await tddProject();
+    const skill =
+      '---\nname: log\ndescription: the log\nallowed-tools: Bash\n---\n\nThe log: !`echo $ARGUMENTS`\n';
+    project.write('.claude/skills/log/SKILL.md', skill);
+    if (isHeld) await attach(project, 'claude');
+    await startRun(project, 'tdd');
+
+    const call = { tool: 'Skill', input: { skill: 'log', args: 'x; touch src/evil.js' } };
+    const session = await play('claude', project, {
+      script: { turns: [{ calls: [call] }, { text: 'done' }] },
+    });
+
+    expect(existsSync(join(project.root, 'src/evil.js')), log(session)).toBe(!isHeld);
+    if (isHeld) expect(session.results[0]).toMatch(/\[phasegate\].*Next: /s);
   },
   CLIENT_MS,
 );

@@ -72,7 +72,9 @@ export function commandsOf(use: ToolUse): Commands | null {
   const line = own(use.input, 'command');
   if (typeof line !== 'string') return { ok: false, reason: 'there is no command' };
   // Its quotes are others: what is one word to bash may be a command there.
-  if (own(use.input, 'language') === 'powershell') return { ok: false, reason: 'it is a line of PowerShell' };
+  const language = own(use.input, 'language');
+  if (language === 'powershell') return { ok: false, reason: 'it is a line of PowerShell' };
+  if (language === 'skill') return { ok: false, reason: 'which commands a skill runs is not known' };
   return parseCommandLine(line);
 }
 

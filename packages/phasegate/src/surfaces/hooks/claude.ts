@@ -10,6 +10,7 @@ import {
   onPath,
   powerShell,
   shell,
+  skill,
   type ToolMeanings,
   talks,
   toolOf,
@@ -129,8 +130,8 @@ export const CLAUDE_TOOLS: ToolMeanings = {
   AskUserQuestion: talks,
   EnterPlanMode: talks,
   ExitPlanMode: talks,
-  Skill: talks,
-  SlashCommand: talks,
+  Skill: skill,
+  SlashCommand: skill,
   ListMcpResourcesTool: talks,
   StructuredOutput: talks,
 };

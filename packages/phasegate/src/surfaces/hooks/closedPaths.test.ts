@@ -154,6 +154,23 @@ test('a call with a path too long, or with too many, is refused before anyone lo
   expect(looked.filter((path) => path !== root)).toEqual([]);
 });
 
+test('a skill, whose commands its client runs without asking, is judged as the shell as a whole', async () => {
+  const input = { skill: 'log', args: 'x; touch src/evil.js' };
+  const closed = openHookBed();
+  expect(await closed.call('Skill', input)).toContain('without a run');
+  await closed.start();
+  for (const tool of ['Skill', 'SlashCommand'])
+    expect(await closed.call(tool, input)).toContain('`bash` is not allowed');
+  const some = openHookBed({
+    plan: { allowedTools: ['bash'], toolConstraints: { bash: { allowed: ['npm **'] } } },
+  });
+  await some.start();
+  expect(await some.call('Skill', input)).toContain('which commands a skill runs is not known');
+  const all = openHookBed({ plan: { allowedTools: ['bash'] } });
+  await all.start();
+  expect(await all.call('Skill', input)).toBe('allowed');
+});
+
 test('a line of PowerShell is never read as one of bash [adv.B4]', async () => {
   const hidden = 'phasegate next "a\\"; Set-Content src/evil.ts pwned; echo \\""';
   const closed = openHookBed();

@@ -100,6 +100,12 @@ export function powerShell(...names: readonly string[]): ToolMeaning {
   };
 }
 
+/**
+ * What its client makes a prompt of, and runs commands in it on the way (`!` and a line, with the words of the call in it)
+ * of which no hook is told: judged as the shell as a whole.
+ */
+export const skill: ToolMeaning = () => [{ tool: 'bash', input: { command: 'skill', language: 'skill' } }];
+
 /** `bash -c LINE` is its line; other words are a line of themselves. */
 function lineOf(words: readonly Json[]): string | null {
   if (!words.every((word): word is string => typeof word === 'string')) return null;
@@ -129,7 +135,12 @@ export function toolOf(
   if (uses === 'talks') return { ...call, kind: 'talks', uses: [] };
   if (uses === null) return { ...call, kind: 'unknown', uses: [], unreadable: UNSAID };
   if (isUnreadable(uses)) return { ...call, kind: 'unknown', uses: [], ...uses };
-  return { ...call, kind: 'judged', uses, rewrites: call.rewrites && uses[0]?.tool === 'bash' };
+  return {
+    ...call,
+    kind: 'judged',
+    uses,
+    rewrites: call.rewrites && meaning !== skill && uses[0]?.tool === 'bash',
+  };
 }
 
 const UNSAID = 'its input does not say what it is about in a way that is known';
