@@ -210,6 +210,7 @@ test('the command line has exactly these commands', () => {
     'database',
     'backup',
     'restore',
+    'migrate-store',
     'archive',
   ]);
 });

@@ -433,5 +433,5 @@ test('@phasegate/audit/verify exports exactly these values', () => {
 });
 
 test('@phasegate/postgres exports exactly these values', () => {
-  expect(Object.keys(postgres).sort()).toEqual(['connectionSettings', 'openPostgresStore']);
+  expect(Object.keys(postgres).sort()).toEqual(['connectionSettings', 'copyInto', 'openPostgresStore']);
 });

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { freshSchema } from '../postgres/sharedServer.ts';
-import { makeProject, phasegate, startRun } from './cli.ts';
+import { makeProject, phasegate, startRun, type TestProject } from './cli.ts';
 import { serve } from './server.ts';
 
 const ERRAND = 'workflow: errand\nphases: { GO: { allowed_tools: [read_files] }, RETURN: {} }\n';
@@ -76,4 +76,63 @@ test('runs in a file are not left behind for a database that has none', async ()
   const refused = await phasegate(project, ['runs'], { env: { PHASEGATE_DATABASE: await freshSchema() } });
 
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('phasegate migrate-store') });
+});
+
+/** A project in a file, with a human, an agent and runs in several states. */
+async function makeWorked(): Promise<TestProject> {
+  const project = makeProject({ 'agent_workflow.yaml': ERRAND });
+  for (const goal of ['one', 'two', 'three']) await phasegate(project, ['start', 'errand', goal]);
+  const { runs } = (await phasegate(project, ['runs', '--json'])).json as { runs: { run: string }[] };
+  await phasegate(project, ['done', runs[0]?.run ?? '']);
+  await phasegate(project, ['done', runs[0]?.run ?? '']);
+  await phasegate(project, ['humans', 'add', 'maria'], { passphrase: 'open sesame' });
+  return project;
+}
+
+test('runs are moved from the file to PostgreSQL, are verified there, and go on there', async () => {
+  const project = await makeWorked();
+  const to = await freshSchema();
+  const move = (words: readonly string[] = []) =>
+    phasegate(project, ['migrate-store', '--to', to, '--as', 'maria', '--json', ...words], {
+      passphrase: 'open sesame',
+    });
+  const before = (await phasegate(project, ['runs', '--json'])).json;
+  const verified = (await phasegate(project, ['audit', 'verify', '--json'])).json;
+
+  const moved = await move();
+
+  expect(moved).toMatchObject({ code: 0, json: { runs: 3, records: verified.records, verified: true } });
+  expect((await phasegate(project, ['runs', '--json'])).json).toEqual(before);
+  expect((await phasegate(project, ['audit', 'verify', '--json'])).json).toMatchObject({ ok: true, runs: 3 });
+  const { runs } = before as { runs: { run: string; status: string }[] };
+  const active = runs.find(({ status }) => status === 'active')?.run ?? '';
+  expect(await phasegate(project, ['done', active])).toMatchObject({ code: 0 });
+  expect((await phasegate(project, ['audit', 'verify', '--json'])).json).toMatchObject({ ok: true, runs: 3 });
+  expect(await move()).toMatchObject({
+    code: 2,
+    json: { message: expect.stringContaining('in PostgreSQL already') },
+  });
+});
+
+test('runs are not moved without a human, into what is not empty, or while a server runs', async () => {
+  const [project, used] = [await makeWorked(), await freshSchema()];
+  const other = makeProject({ 'agent_workflow.yaml': ERRAND });
+  await phasegate(other, ['start', 'errand', 'x'], { env: { PHASEGATE_DATABASE: used } });
+  const move = (to: string) =>
+    phasegate(project, ['migrate-store', '--to', to, '--as', 'maria', '--json'], {
+      passphrase: 'open sesame',
+    });
+
+  expect(await phasegate(other, ['migrate-store', '--to', used, '--json'])).toMatchObject({
+    json: { error: 'no_human' },
+  });
+  expect(await move(used)).toMatchObject({
+    code: 2,
+    json: { message: expect.stringContaining('is not empty') },
+  });
+  const server = await serve(project);
+  expect(await move(await freshSchema())).toMatchObject({ json: { error: 'server_running' } });
+  server.kill('SIGTERM');
+  await server.ended;
+  expect((await phasegate(project, ['audit', 'verify', '--json'])).json).toMatchObject({ ok: true, runs: 3 });
 });

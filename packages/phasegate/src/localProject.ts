@@ -163,6 +163,8 @@ export async function openLocalProject({ projectDir, env, ...given }: LocalProje
     keepRunsIn(named) {
       database = named;
     },
+    moveRunsTo: async (to, told) =>
+      (await import('./localMove.ts')).moveRuns({ ...where, database: to }, told),
     async openBackup(from) {
       requireFile({ ...where, database });
       const { createHumans } = await import('./runtime/openProject.ts');

@@ -143,6 +143,7 @@ const LOCK_HEAD = `SELECT *, pg_current_xact_id()::text AS transaction,
   FROM heads FOR UPDATE`;
 const WRITE_HEAD = `UPDATE heads SET place = $1::bigint, project_seq = $2, project_hash = $3, sum = $4, weighted = $5, runs = $6,
   time = $7, signature = $8 RETURNING pg_notify($9, ($1::bigint)::text)`;
-const INSERT_AUDIT = `INSERT INTO audit (era, place, run, seq, time, principal, event, data, prev, hash)
+/** Records, as lists of their columns. */
+export const INSERT_AUDIT = `INSERT INTO audit (era, place, run, seq, time, principal, event, data, prev, hash)
   SELECT * FROM unnest($1::integer[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[],
     $8::text[], $9::bytea[], $10::bytea[])`;

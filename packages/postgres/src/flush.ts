@@ -198,7 +198,8 @@ const INSERT_RUNS = `INSERT INTO runs (key, workflow_hash, workflow_id, overridd
     goal, started_at
   FROM unnest(${CHANGING}, $20::text[], $21::integer[], $22::text[], $23::text[], $24::text[])
     AS u(${NAMED}, id, era, first_target, goal, started_at)`;
-const INSERT_TEXTS = `INSERT INTO texts (era, run, n, kind, text)
+/** Texts of runs, as lists of their columns. */
+export const INSERT_TEXTS = `INSERT INTO texts (era, run, n, kind, text)
   SELECT * FROM unnest($1::integer[], $2::bigint[], $3::integer[], $4::smallint[], $5::text[])`;
 const DROP_LEASES = `DELETE FROM leases l USING unnest($1::text[], $2::text[]) AS u(run, item)
   WHERE l.run = u.run AND l.item = u.item`;

@@ -175,6 +175,9 @@ CREATE TABLE database_backups (
 CREATE TABLE touched (what text PRIMARY KEY, number bigint NOT NULL);
 INSERT INTO touched (what, number) VALUES ('agents', 0), ('people', 0);
 
+-- There while another store is being copied into these tables: until it is whole, it is not a store.
+CREATE TABLE copying (one boolean PRIMARY KEY, mac text NOT NULL);
+
 CREATE TABLE archived (
   key bigint PRIMARY KEY,
   run text COLLATE "C" NOT NULL UNIQUE,

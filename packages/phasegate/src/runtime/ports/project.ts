@@ -1,6 +1,7 @@
 import type { JsonObject, PhaseId, Problem, Workflow } from '@phasegate/core';
 import type { RulePlaces, Unaccepted } from '@phasegate/core/model';
 import type {
+  AuditReport,
   CodeGate,
   Humans,
   Loader,
@@ -37,6 +38,11 @@ export interface Project {
   open(): Promise<OpenProject>;
   /** Names the database that runs are kept in: an address of PostgreSQL, or `embedded`. To be called before it is opened. */
   keepRunsIn(database: string): void;
+  /**
+   * Copies all runs, humans and records from the file of the state directory into an empty database, and keeps them there
+   * from then on. The store must not be open in this process. Throws `server_running`, `audit_broken`, `usage`.
+   */
+  moveRunsTo(database: string, told: (done: number, all: number) => void): Promise<AuditReport>;
   /** Ranges of commits of the repository that the project is in; the store is not opened for it. */
   readonly ranges: Ranges;
   /** Anchors of the audit, and where they are kept outside. */

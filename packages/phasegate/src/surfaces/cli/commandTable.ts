@@ -353,6 +353,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/restore.ts')).restore,
   },
   {
+    name: 'migrate-store',
+    group: 'State and audit',
+    summary: 'move all runs from the file to PostgreSQL',
+    load: async () => (await import('./commands/migrateStore.ts')).migrateStore,
+  },
+  {
     name: 'archive',
     group: 'State and audit',
     summary: 'move runs that ended long ago to a signed file',

@@ -1,0 +1,69 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fold, PhasegateError } from '@phasegate/core';
+import { databaseAddress, rememberDatabase } from './config/databaseAddress.ts';
+import { DATABASE, openFile, sealFor } from './localStore.ts';
+import type { AuditReport } from './runtime/ports.ts';
+import { takeServerPlace } from './serverFile.ts';
+
+/** Moves the runs of a project from its file into a database. The file stays as it was, and is not used any more. */
+export async function moveRuns(
+  place: {
+    readonly stateDir: string;
+    readonly env: Readonly<Record<string, string | undefined>>;
+    readonly database: string;
+  },
+  told: (done: number, all: number) => void,
+): Promise<AuditReport> {
+  const { stateDir, database } = place;
+  const file = join(stateDir, DATABASE);
+  if (databaseAddress(stateDir, {}) !== null) {
+    throw new PhasegateError('usage', 'the runs of this project are in PostgreSQL already');
+  }
+  if (!existsSync(file)) throw new PhasegateError('usage', 'this project has no runs to move yet');
+  // No server may start meanwhile, and what is verified here is what is copied: nobody can write until it is.
+  const server = await takeServerPlace(stateDir);
+  try {
+    await requireSound(stateDir, file);
+    const [{ openCopySource }, { copyInto }, { decisionIsSigned }, seal] = await Promise.all([
+      import('./stores/sqlite/copySource.ts'),
+      import('@phasegate/postgres'),
+      import('./runtime/openProject.ts'),
+      sealFor(stateDir),
+    ]);
+    const source = openCopySource(file);
+    try {
+      const report = await copyInto({
+        url: database,
+        seal,
+        source,
+        fold,
+        verifyDecision: decisionIsSigned,
+        onProgress: (done) => told(done, source.records),
+      });
+      const [first] = report.findings;
+      if (first !== undefined) {
+        throw new PhasegateError('audit_broken', `the copy does not verify: ${first.message}`, {
+          hint: 'the runs stay in the file; empty the database and try again',
+        });
+      }
+      rememberDatabase(stateDir, database);
+      return report;
+    } finally {
+      source.close();
+    }
+  } finally {
+    server.leave();
+  }
+}
+
+/** What was changed from outside must not become what was moved. */
+async function requireSound(stateDir: string, file: string): Promise<void> {
+  const { store } = await openFile(stateDir, file);
+  const { findings } = await store.verify().finally(() => store.close());
+  const [first] = findings;
+  if (first === undefined) return;
+  throw new PhasegateError('audit_broken', `the audit does not verify: ${first.message}`, {
+    hint: 'nothing was moved; `phasegate audit verify` says all that is wrong',
+  });
+}
