@@ -105,6 +105,8 @@ http {
       );
     };
     expect(verify(opened('open', more))).toMatchObject({ status: 0, stderr: '' });
+    const node = readFileSync(join(DEPLOY, 'node.conf'), 'utf8');
+    expect(verify(opened('node', node))).toMatchObject({ status: 0, stderr: '' });
     const broken = more.replace('ProtectKernelLogs', 'ProtectKernelLog');
     expect(verify(opened('broken', broken)).stderr).toContain('ProtectKernelLog');
     const misspelt = project.write('wrong.service', text.replace('NoNewPrivileges', 'NoNewPriviledges'));
