@@ -1,6 +1,6 @@
 import type { CallRecord } from '@phasegate/core/ports';
 import type { Query } from './database.ts';
-import { integer, type Row, text } from './rows.ts';
+import { integer, isStorable, type Row, text } from './rows.ts';
 
 /** The calls of a run. */
 export interface CallsOfRun {
@@ -12,11 +12,12 @@ export interface CallsOfRun {
 /** Reads the calls of some runs, as one statement sees them. */
 export async function readCalls(
   query: Query,
-  runs: readonly string[],
+  asked: readonly string[],
 ): Promise<ReadonlyMap<string, CallsOfRun>> {
   const found = new Map<string, { under: CallRecord[]; begun: Map<string, number> }>();
+  const runs = [...new Set(asked)].filter(isStorable);
   if (runs.length === 0) return found;
-  const { rows } = await query(CALLS, [[...new Set(runs)]]);
+  const { rows } = await query(CALLS, [runs]);
   for (const row of rows) {
     const run = text(row, 'run');
     const ofRun = found.get(run) ?? { under: [] as CallRecord[], begun: new Map<string, number>() };

@@ -1,3 +1,5 @@
+import { isOfOneQuestion } from './faults.ts';
+
 /**
  * Asks for many keys at a time. Those that are asked for while a question is on its way wait for the next one, so that
  * an answer is never older than its question, and a thousand agents at once are a few statements.
@@ -8,17 +10,27 @@ export function coalesced<Key, Value>(
   let waiting: Waiting<Key, Value>[] = [];
   let under = 0;
 
-  async function askAll(asked: readonly Waiting<Key, Value>[]): Promise<void> {
-    under += 1;
+  /** INVARIANT: a key that the database refuses fails nobody who asked for another. */
+  async function answerAll(asked: readonly Waiting<Key, Value>[]): Promise<void> {
     try {
       const answer = await fetch(asked.map(({ key }) => key));
       for (const { key, resolve } of asked) resolve(answer(key));
     } catch (error) {
+      if (asked.length > 1 && isOfOneQuestion(error)) {
+        const half = asked.length >> 1;
+        await answerAll(asked.slice(0, half));
+        await answerAll(asked.slice(half));
+        return;
+      }
       for (const { reject } of asked) reject(error);
-    } finally {
-      under -= 1;
-      askNext();
     }
+  }
+
+  async function askAll(asked: readonly Waiting<Key, Value>[]): Promise<void> {
+    under += 1;
+    await answerAll(asked);
+    under -= 1;
+    askNext();
   }
 
   function askNext(): void {

@@ -64,19 +64,24 @@ export function openDatabase(
     writing: new pg.Pool({ ...config, max: 1, idleTimeoutMillis: 0 }),
   };
   // An idle connection that is cut is opened anew by the next who needs it; without a listener it would end the process.
-  for (const pool of Object.values(pools)) pool.on('error', () => undefined);
-  let asking = 0;
+  // So would one that is cut while it is used, between two statements: the one who uses it learns of it by the next.
+  for (const pool of Object.values(pools)) {
+    pool.on('error', () => undefined);
+    pool.on('connect', (client) => client.on('error', () => undefined));
+  }
+  // Each by itself: however many read, what is to be written is written.
+  const asking = { reading: 0, writing: 0 };
   let closed = false;
 
   async function using<T>(kind: 'reading' | 'writing', work: (query: Query) => Promise<T>): Promise<T> {
     if (closed) throw unavailable(settings.shown, 'it was closed');
     // A queue without an end would only make everybody late.
-    if (asking >= limits.waiting) {
-      throw unavailable(settings.shown, `${asking} questions wait for it already`, {
+    if (asking[kind] >= limits.waiting) {
+      throw unavailable(settings.shown, `${asking[kind]} questions wait for it already`, {
         hint: 'try again later',
       });
     }
-    asking += 1;
+    asking[kind] += 1;
     let client: pg.PoolClient | undefined;
     let broken = false;
     try {
@@ -87,7 +92,7 @@ export function openDatabase(
       broken = kind === 'writing' || isOfTheWay(error);
       throw error;
     } finally {
-      asking -= 1;
+      asking[kind] -= 1;
       client?.release(broken);
     }
   }

@@ -61,6 +61,11 @@ export function isOfOneWrite(error: unknown): boolean {
   return state.startsWith('22') || state.startsWith('54');
 }
 
+/** Whether it is a value of one question that was refused: the others that were asked with it may be answered. */
+export function isOfOneQuestion(error: unknown): boolean {
+  return isOfOneWrite(error) || (error instanceof PhasegateError && isOfOneWrite(error.cause));
+}
+
 /** The five characters by which PostgreSQL tells what is wrong; null where somebody else speaks. */
 function stateOf(error: unknown): string | null {
   const code = own(error, 'code');

@@ -1,7 +1,7 @@
 import { leaseMac, nameOfLease, sameMac, tampered } from '@phasegate/audit';
 import type { LeaseRecord, Seal } from '@phasegate/core/ports';
 import type { Query } from './database.ts';
-import { integer, type Row, text, textOrNull } from './rows.ts';
+import { integer, isStorable, type Row, text, textOrNull } from './rows.ts';
 import type { Found } from './runReader.ts';
 
 /** Which lease. */
@@ -16,8 +16,9 @@ export function leaseKey(run: string, item: string | null): string {
 export async function readLeases(
   query: Query,
   seal: Seal,
-  keys: readonly LeaseAsked[],
+  asked: readonly LeaseAsked[],
 ): Promise<ReadonlyMap<string, Found<LeaseRecord>>> {
+  const keys = asked.filter(({ run, item }) => isStorable(run) && isStorable(item ?? ''));
   if (keys.length === 0) return new Map();
   const { rows } = await query(SOME, [keys.map(({ run }) => run), keys.map(({ item }) => item ?? '')]);
   return new Map(

@@ -32,3 +32,8 @@ export function bytes(text: string): Buffer {
 export function columns(rows: readonly (readonly unknown[])[], width: number): readonly unknown[][] {
   return Array.from({ length: width }, (_, index) => rows.map((row) => row[index] ?? null));
 }
+
+/** Whether a text can be in the database at all. One that cannot names no row, and is not asked for. */
+export function isStorable(name: string): boolean {
+  return !name.includes('\0') && name.isWellFormed();
+}

@@ -13,7 +13,7 @@ import {
 import { PhasegateError, type Run } from '@phasegate/core';
 import type { ChainHead, Seal } from '@phasegate/core/ports';
 import type { Query } from './database.ts';
-import { integer, type Row, text } from './rows.ts';
+import { integer, isStorable, type Row, text } from './rows.ts';
 import { readParts } from './textParts.ts';
 import type { Workflows } from './workflows.ts';
 
@@ -101,8 +101,9 @@ export function createRunReader(
   }
 
   return {
-    async find(query, ids, lock) {
+    async find(query, asked, lock) {
       const found = new Map<string, Found<RunRow>>();
+      const ids = asked.filter(isStorable);
       if (ids.length === 0) return found;
       const { rows } = await query(lock ? HEADS_LOCKED : HEADS, [ids]);
       const unknown: string[] = [];
