@@ -196,7 +196,7 @@ async function makeBed(workflow = UNSEEN, served: typeof serveHere = serveHere) 
     string,
     string,
   ];
-  mkdirSync(folder);
+  mkdirSync(folder, { mode: 0o700 });
   const origin = originIn(project.base);
   const words = (how: string, more: readonly string[]) => [
     ...['worker', '--json', '--url', url, '--folder', folder, '--repo', origin, '--poll', '1s', ...more],

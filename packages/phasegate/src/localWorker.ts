@@ -1,15 +1,14 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { subprocessAdapter } from './agents/subprocessAdapter.ts';
 import type { RunWorker } from './runtime/ports.ts';
+import { makeOwnFolder } from './worker/ownFolder.ts';
 import { runWorker } from './worker/runWorker.ts';
 import { workspacesIn } from './worker/workspaces.ts';
 
 /** Runs a worker on this machine, in a folder of its own that is gone when it ends, unless something is to stay. */
 export function localWorker(env: Readonly<Record<string, string | undefined>>): RunWorker {
   return async (request) => {
-    mkdirSync(request.folder, { recursive: true, mode: 0o700 });
-    const folder = mkdtempSync(join(realpathSync(request.folder), 'worker-'));
+    const folder = makeOwnFolder(request.folder);
     const ending = new AbortController();
     let stays = false;
     const noticing: typeof request = {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { reasonOf } from '@phasegate/core/model';
@@ -7,6 +8,7 @@ import { type AgentAdapter, describeExit, type StartedAgent } from '../agents/ad
 import { freeProgram } from '../agents/freeProgram.ts';
 import { promptText } from '../agents/promptText.ts';
 import type { WorkerRequest, WorkOutcome } from '../runtime/ports.ts';
+import { demandRunId } from './demandRunId.ts';
 import type { Workspaces } from './workspaces.ts';
 
 /** One place of a worker: the credential its agents have, one after the other. */
@@ -34,6 +36,7 @@ export async function workOn(slot: Slot, client: PhasegateClient, work: ClaimedW
   const { claim, parts } = work;
   const { report } = parts.request;
   const run = claim.task.id;
+  demandRunId(run);
   const told = { agent: slot.name, run };
   report({ event: 'claimed', ...told, phase: claim.task.phase === null ? null : String(claim.task.phase) });
   // From here on the lease runs: cloning can take longer than it lasts.
@@ -76,7 +79,8 @@ async function start(slot: Slot, { claim, parts }: ClaimedWork, cwd: string): Pr
   const { url, argv, preset } = request;
   const { task, phase_token: token } = claim;
   const [agent, key, run] = [slot.name, slot.key, task.id];
-  const folder = join(parts.folder, 'agents', agent);
+  // The name is the server's word, and may be a path.
+  const folder = join(parts.folder, 'agents', createHash('sha256').update(agent).digest('hex').slice(0, 32));
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const prompt = promptText({ view: decodeTask(task), item: task.item ?? null }, { url, agent, again: null });

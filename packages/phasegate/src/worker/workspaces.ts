@@ -2,6 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { reasonOf } from '@phasegate/core/model';
 import type { WorkerRequest } from '../runtime/ports.ts';
+import { demandRunId } from './demandRunId.ts';
 import { gitWorkspaces } from './gitWorkspace.ts';
 
 /** A folder in which the agent of one run works. */
@@ -30,6 +31,7 @@ export function workspacesIn(
     return {
       ready: async () => undefined,
       async make(run) {
+        demandRunId(run);
         const folder = join(own, 'runs', run);
         remove(folder);
         mkdirSync(folder, { recursive: true, mode: 0o700 });

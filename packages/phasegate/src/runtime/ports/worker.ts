@@ -12,8 +12,8 @@ export interface WorkerRequest {
   readonly capabilities: readonly string[];
   /** A repository that is cloned for each run; null: an empty folder, and the server's tools. */
   readonly repository: WorkerRepository | null;
-  /** The folder in which workspaces are made, in one of the worker's own. */
-  readonly folder: string;
+  /** The folder in which workspaces are made, in one of the worker's own; null: where temporary files are. */
+  readonly folder: string | null;
   /** Leaves workspaces where they are. */
   readonly keep: boolean;
   /** How long to wait where nothing is queued. */

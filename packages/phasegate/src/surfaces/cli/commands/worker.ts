@@ -1,5 +1,4 @@
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { oneLine, reasonOf } from '@phasegate/core/model';
 import { readRegular } from '../../../files/readRegular.ts';
 import type { Worked, WorkerEvent, WorkerRepository } from '../../../runtime/ports.ts';
@@ -65,7 +64,7 @@ export const worker: CliCommand = {
     const agent = agentOf(args);
     const url = serverOf(server?.url);
     const keys = keysOf(args, env.PHASEGATE_KEY);
-    const log = args.text('log');
+    const [log, folder] = [args.text('log'), args.text('folder')];
     const request = {
       url,
       insecureHttp: args.flag('insecure-http') || env.PHASEGATE_INSECURE_HTTP === '1',
@@ -74,7 +73,7 @@ export const worker: CliCommand = {
       ...('preset' in agent ? { preset: agent.preset.name } : {}),
       capabilities: args.texts('can'),
       repository: repositoryOf(args),
-      folder: resolve(args.text('folder') ?? join(tmpdir(), 'phasegate')),
+      folder: folder === undefined ? null : resolve(folder),
       keep: args.flag('keep'),
       pollMs: durationOption(args, 'poll', '2s').ms,
       beatMs: durationOption(args, 'heartbeat', '10s').ms,
@@ -181,25 +180,27 @@ function repositoryOf(args: Arguments): WorkerRepository | null {
 }
 
 function describe(event: WorkerEvent): string {
+  // The server's words.
+  const run = 'run' in event ? oneLine(event.run) : '';
   switch (event.event) {
     case 'waiting_for_work':
-      return `${event.agent}: no run is queued that it can do; waiting for one`;
+      return `${oneLine(event.agent)}: no run is queued that it can do; waiting for one`;
     case 'unreachable':
-      return `${event.agent}: the server does not answer (${oneLine(event.why)}); asking again`;
+      return `${oneLine(event.agent)}: the server does not answer (${oneLine(event.why)}); asking again`;
     case 'claimed':
-      return `${event.agent}: has run ${event.run} in phase ${event.phase ?? 'none'}`;
+      return `${oneLine(event.agent)}: has run ${run} in phase ${oneLine(event.phase ?? 'none')}`;
     case 'started':
-      return `${event.agent}: started as ${event.where} for run ${event.run}`;
+      return `${oneLine(event.agent)}: started as ${event.where} for run ${run}`;
     case 'lease_lost':
-      return `${event.agent}: run ${event.run} is another's now; its program is ended`;
+      return `${oneLine(event.agent)}: run ${run} is another's now; its program is ended`;
     case 'ended':
-      return `${event.agent}: run ${event.run}: ${WORDS[event.outcome]} (${oneLine(event.how)})`;
+      return `${oneLine(event.agent)}: run ${run}: ${WORDS[event.outcome]} (${oneLine(event.how)})`;
     case 'pushed':
-      return `run ${event.run}: branch ${event.branch} was pushed`;
+      return `run ${run}: branch ${event.branch} was pushed`;
     case 'kept':
-      return `run ${event.run}: its folder stays at ${event.folder}: ${oneLine(event.why)}`;
+      return `run ${run}: its folder stays at ${event.folder}: ${oneLine(event.why)}`;
     case 'dropped':
-      return `run ${event.run}: ${event.files} changed files were not committed, and went with its folder`;
+      return `run ${run}: ${event.files} changed files were not committed, and went with its folder`;
     case 'draining':
       return `ending: nothing more is claimed; ${event.running} at work`;
   }
