@@ -30,6 +30,9 @@ phases:
   'src/a.txt': 'a\n',
 };
 
+/** One that git would run; its samples are nobody's. */
+const HOOK = '.git/hooks/pre-rebase';
+
 let siege: Siege;
 let token: string;
 let key: string;
@@ -49,6 +52,7 @@ beforeEach(async ({ task }) => {
     ['-c', 'user.name=a', '-c', 'user.email=a@a', 'commit', '-qm', 'first'],
   ])
     expect(spawnSync('git', words, { cwd: root, env }).status).toBe(0);
+  writeFileSync(join(root, HOOK), '#!/bin/sh\n', { mode: 0o755 });
   key = await siege.agent('ada');
   await siege.queue('lab');
   ({ run, token } = await siege.claim('ada', key));
@@ -104,11 +108,10 @@ test('whatever a program makes of the guarded files, all of it is put back and n
 
 test('what no content shows is put back too: who may run a hook, links for folders, pipes, closed folders [adv.Q2]', async () => {
   const { root } = siege.project;
-  const hook = '.git/hooks/pre-commit.sample';
-  const mode = () => lstatSync(join(root, hook)).mode & 0o111;
+  const mode = () => lstatSync(join(root, HOOK)).mode & 0o111;
   expect(mode()).toBe(0o111);
   const command = [
-    `chmod 644 ${hook}`,
+    `chmod 644 ${HOOK}`,
     'mkdir -p sub src/x && echo "{}" > src/x/settings.json && ln -s ../src/x sub/.claude && ln -s src/x .github',
     'mkfifo .mcp.json',
     'mkdir .gemini && echo "{}" > .gemini/settings.json && chmod 311 .gemini',

@@ -64,6 +64,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   run: ['RUN'],
   claim: [],
   agent: ['start', '--', 'node', '-e', '0'],
+  worker: ['--url', 'http://127.0.0.1:9', '--', 'node', '-e', '0'],
   agents: ['add', 'ada'],
   webhooks: ['add', 'https://example.com/hook'],
   decide: ['RUN', '--option', 'Approve'],
@@ -87,6 +88,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   database: ['backups'],
   backup: [],
   restore: ['no-such-file'],
+  'migrate-store': ['--from', 'sqlite:', '--to', 'postgres://127.0.0.1:9/none'],
   archive: ['--before', '2026-01-01'],
 };
 const NAMES = COMMANDS.map(({ name }) => name);

@@ -161,6 +161,8 @@ export async function openLocalProject({ projectDir, env, ...given }: LocalProje
       return { kid: rotateTokenSecret(where.stateDir).tokens.current.kid };
     },
     keepRunsIn(named) {
+      // A wrong address is told before anything is made for it.
+      isInFile({ ...where, database: named });
       database = named;
     },
     moveRunsTo: async (to, told) =>

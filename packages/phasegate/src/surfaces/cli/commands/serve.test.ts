@@ -194,7 +194,7 @@ test('a passphrase that is given gets the link, and a wrong one ends the command
 
 test.each([
   ['a host that others reach, in plain HTTP', ['--host', '0.0.0.0'], '--behind-proxy'],
-  ['another database', ['--database', 'postgres://db/phasegate'], 'not in this release'],
+  ['another database', ['--database', 'mysql://db/phasegate'], 'postgres://'],
   ['half of TLS', ['--tls-cert', 'cert.pem'], 'belong together'],
   ['a certificate that is not there', ['--tls-cert', 'no.pem', '--tls-key', 'no.pem'], 'cannot be read'],
   ['a port that is none', ['--port', '65536'], 'from 0 to 65535'],
