@@ -37,6 +37,7 @@ export async function openState({ stateDir, env, database }: StatePlace): Promis
   const store = await openPostgresStore({
     url: address.url,
     seal,
+    existed: address.known || existsSync(join(stateDir, MADE)),
     fold,
     verifyDecision: decisionIsSigned,
   });

@@ -1,13 +1,19 @@
 import { hash } from 'node:crypto';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Seal } from '@phasegate/core/ports';
 import { create, sampleDraft, samplesWith } from '@phasegate/core/store-contract';
 import { expect, test } from 'vitest';
 import { freshSchema } from '../../../test/postgres/sharedServer.ts';
+import { databaseAddress } from '../../phasegate/src/config/databaseAddress.ts';
+import { openState } from '../../phasegate/src/localStore.ts';
 import { coalesced } from './coalesced.ts';
 import { connectionSettings } from './connectionSettings.ts';
 import { DATABASE_LIMITS, openDatabase } from './database.ts';
 import { openNode, tamper } from './fixtures/nodes.ts';
 import { testSeal } from './fixtures/testSeal.ts';
+import { createWorkflows } from './workflows.ts';
 
 const seal: Seal = testSeal();
 const { sampleRun } = samplesWith((text) => hash('sha256', text));
@@ -77,4 +83,82 @@ test('however many read, what is to be written is written', async () => {
 
   expect((await Promise.allSettled(reads)).map(({ status }) => status)).toContain('rejected');
   expect(await written).toBe(true);
+});
+
+test('what one write throws, or the database refuses of it, fails no other of its batch', async () => {
+  const url = await freshSchema();
+  const node = await openNode(url, seal);
+  await create(node, sampleRun('r1'));
+  await create(node, sampleRun('r2'));
+  const cycle: Record<string, unknown> = {};
+  cycle.self = cycle;
+  const note = (run: string | null) => node.note(run, [sampleDraft('tool_judged')]);
+  const kept = { kind: 'session', key: 'k', data: {} };
+
+  const thrown = await Promise.allSettled([
+    note('r2'),
+    node.keep(kept, { run: null, audit: [], was: cycle as never }),
+    note(null),
+  ]);
+  // A record where the next one belongs, planted by somebody with the database.
+  await tamper(
+    url,
+    `INSERT INTO audit SELECT era, 1000000, run, seq + 1, time, principal, event, data, prev, hash FROM audit
+      WHERE run = (SELECT key FROM runs WHERE id = 'r1')`,
+  );
+  const refused = await Promise.allSettled([note('r2'), note('r1'), note(null)]);
+
+  for (const answers of [thrown, refused])
+    expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+});
+
+test('a commit whose answer is lost is not done again, whatever was written in it', async () => {
+  let cuts = 0;
+  const node = await openNode(await freshSchema(), seal, {
+    intercept: (query, kind) => async (text, values) => {
+      const answered = await query(text, values);
+      if (kind !== 'writing' || text !== 'COMMIT' || cuts !== 1) return answered;
+      cuts = 2;
+      throw Object.assign(new Error('Connection terminated unexpectedly'), { code: 'ECONNRESET' });
+    },
+  });
+  await node.keep({ kind: 'session', key: 'k', data: {} }, { run: null, audit: [] });
+  cuts = 1;
+
+  expect(await node.dropKept('session', 'k', true)).toBe(1);
+  expect(cuts).toBe(2);
+});
+
+test('what was read of workflows is there for who read it, however many others are read', async () => {
+  const { workflow, workflowHash } = sampleRun('r1');
+  const workflows = createWorkflows();
+  const fetched = workflows.fetch(async () => {
+    // All that is known is dropped while the question is on its way.
+    for (let n = 0; n < 1000; n += 1) workflows.shared(`other ${n}`, workflow);
+    return { rows: [{ hash: workflowHash, data: JSON.stringify(workflow) }], count: 1 };
+  }, ['first', workflowHash]);
+
+  expect([...(await fetched).keys()]).toEqual([workflowHash]);
+});
+
+test('a database that was made and is gone is not made anew', async () => {
+  const url = await freshSchema();
+  const stateDir = mkdtempSync(join(tmpdir(), 'phasegate-state-'));
+  await (await openState({ stateDir, env: {}, database: url })).store.close();
+  await (await openState({ stateDir, env: {} })).store.close();
+  await tamper(url, `DROP SCHEMA "${connectionSettings(url).schema}" CASCADE`);
+
+  await expect(openState({ stateDir, env: {} })).rejects.toMatchObject({ code: 'store_corrupt' });
+  await expect(openState({ stateDir, env: {}, database: url })).rejects.toMatchObject({
+    code: 'store_corrupt',
+  });
+});
+
+test('a host in a parameter is no way to another database than the one the runs are in', () => {
+  const stateDir = mkdtempSync(join(tmpdir(), 'phasegate-state-'));
+  databaseAddress(stateDir, {}, 'postgres://u:p@db.example/x')?.remember();
+
+  expect(() =>
+    databaseAddress(stateDir, { PHASEGATE_DATABASE: 'postgres://eve@db.example/x?host=127.0.0.1' }),
+  ).toThrow('the runs of this project are in');
 });

@@ -23,6 +23,8 @@ test('a database elsewhere is spoken to by TLS and its certificate is verified, 
   expect(tls('postgres://db.example/runs?sslmode=disable')).toBe(false);
   expect(tls('postgresql:///runs?host=/run/postgresql')).toBe(false);
   expect(tls('postgres://localhost/runs?sslmode=verify-full')).toEqual({});
+  expect(tls('postgres://127.evil.example/runs')).toEqual({});
+  expect(tls('postgres://[::1]/runs')).toBe(false);
 });
 
 test.each([
@@ -32,6 +34,9 @@ test.each([
   ['postgres://h/y?sslmode=prefer', 'its `sslmode` is `prefer`'],
   ['postgres://h/y?schema=a"b', 'its `schema` is'],
   ['postgres://h/y?options=-c', 'its parameter `options` is not known'],
+  ['postgres://h/y?host=127.0.0.1', 'it names a host twice'],
+  ['postgres://h/y?hostaddr=127.0.0.1', 'its parameter `hostaddr` is not known'],
+  ['postgres://ada:secret100%@h/y', 'a percent sign in it begins no escape'],
   ['postgres://h/y?sslmode=verify-full&sslrootcert=/none', 'its `sslrootcert` cannot be read'],
 ])('%s is refused, and no password is told', (address, problem) => {
   const refused = (() => {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isIPv4 } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { PhasegateError } from '@phasegate/core';
 import { POSTGRES_URL } from '@phasegate/core/contract';
@@ -31,10 +32,15 @@ export function connectionSettings(address: string): ConnectionSettings {
       `use ${[...KNOWN].map((name) => `\`${name}\``).join(', ')}`,
     );
   }
-  const database = decodeURIComponent(url.pathname.slice(1));
+  if (url.hostname !== '' && url.searchParams.has('host')) {
+    throw invalid('it names a host twice', 'leave out the parameter `host`, or the name before the database');
+  }
+  const database = decoded(url.pathname.slice(1));
   if (database === '') throw invalid('it names no database', 'write it as `postgres://USER@HOST/DATABASE`');
-  const host = url.searchParams.get('host') ?? decodeURIComponent(url.hostname);
-  const [user, password] = [decodeURIComponent(url.username), decodeURIComponent(url.password)];
+  const named = url.searchParams.get('host') ?? decoded(url.hostname);
+  // Never empty: then another would be taken from the environment.
+  const host = named === '' ? 'localhost' : named.replace(/^\[(.*)\]$/, '$1');
+  const [user, password] = [decoded(url.username), decoded(url.password)];
   return {
     host,
     port: url.port === '' ? 5432 : Number(url.port),
@@ -43,7 +49,7 @@ export function connectionSettings(address: string): ConnectionSettings {
     database,
     ssl: tlsOf(url.searchParams, host),
     schema: schemaOf(url.searchParams),
-    shown: `postgres://${user === '' ? '' : `${user}@`}${host}${url.port === '' ? '' : `:${url.port}`}/${database}`,
+    shown: `postgres://${user === '' ? '' : `${user}@`}${named}${url.port === '' ? '' : `:${url.port}`}/${database}`,
   };
 }
 
@@ -59,6 +65,15 @@ function parsed(address: string): URL {
     // Said below, and without the address: it may hold a password.
   }
   throw invalid('it cannot be read', 'write it as `postgres://USER@HOST/DATABASE`');
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    // Without the part: it may be the password.
+    throw invalid('a percent sign in it begins no escape', 'write a percent sign as `%25`');
+  }
 }
 
 function tlsOf(parameters: URLSearchParams, host: string): false | ConnectionOptions {
@@ -98,10 +113,13 @@ function schemaOf(parameters: URLSearchParams): string {
   throw invalid(`its \`schema\` is \`${schema}\``, 'use small letters, digits and underscores');
 }
 
-/** A socket, or an address that never leaves this machine. */
+/** A socket, or an address that never leaves this machine; a name that only begins like one is a name. */
 function isHere(host: string): boolean {
   return (
-    host === '' || host.startsWith('/') || host === 'localhost' || host === '[::1]' || host.startsWith('127.')
+    host.startsWith('/') ||
+    host === 'localhost' ||
+    host === '::1' ||
+    (isIPv4(host) && host.startsWith('127.'))
   );
 }
 

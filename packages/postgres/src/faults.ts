@@ -61,6 +61,11 @@ export function isOfOneWrite(error: unknown): boolean {
   return state.startsWith('22') || state.startsWith('54');
 }
 
+/** Whether the others of its transaction may go well without the one write that was refused. */
+export function mayBeOfOneWrite(error: unknown): boolean {
+  return isOfOneWrite(error) || (stateOf(error) ?? '').startsWith('23');
+}
+
 /** Whether it is a value of one question that was refused: the others that were asked with it may be answered. */
 export function isOfOneQuestion(error: unknown): boolean {
   return isOfOneWrite(error) || (error instanceof PhasegateError && isOfOneWrite(error.cause));

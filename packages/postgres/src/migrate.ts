@@ -6,15 +6,23 @@ import { MIGRATIONS } from './migrations/index.ts';
 
 /**
  * Brings the tables up to this version. Several nodes may do so at once: one migrates, and the others wait for it. Who
- * reads meanwhile goes on reading. Throws `store_newer` where another version was here.
+ * reads meanwhile goes on reading. Throws `store_newer` where another version was here, and `store_corrupt` where there
+ * are no tables though there were: made anew, all runs and humans would be gone, unsaid.
  */
-export async function migrate(database: Database): Promise<void> {
+export async function migrate(database: Database, existed = false): Promise<void> {
   const { shown, schema } = database.settings;
   const client = database.client();
   client.on('error', () => undefined);
   try {
     await client.connect();
-    if ((await formatIn(client, shown)) === MIGRATIONS.length) return;
+    const found = await formatIn(client, shown);
+    if (found === MIGRATIONS.length) return;
+    if (found === 0 && existed) {
+      const message = `\`${shown}\` held the runs of this project, and its tables are gone`;
+      throw new PhasegateError('store_corrupt', message, {
+        hint: 'look whether the address is right, and put a backup back with `pg_restore`',
+      });
+    }
     await client.query('SELECT pg_advisory_lock($1, hashtext($2))', [LOCK, schema]);
     await client.query(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);
     for (let format = await formatIn(client, shown); format < MIGRATIONS.length; format += 1) {

@@ -30,6 +30,8 @@ export interface PostgresStoreOptions extends AuditKnowledge {
   /** `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. */
   readonly url: string;
   readonly seal: Seal;
+  /** Whether it was made before: then its tables are not made where there are none. */
+  readonly existed?: boolean;
   readonly limits?: Partial<DatabaseLimits>;
   /** For tests: sees every statement before it is asked. */
   readonly intercept?: Intercept;
@@ -51,7 +53,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const database = openDatabase(settings, { ...DATABASE_LIMITS, ...options.limits }, options.intercept);
   const clock = createDatabaseClock();
   try {
-    await migrate(database);
+    await migrate(database, options.existed);
     const { rows } = await database.query('SELECT extract(epoch FROM clock_timestamp()) * 1000 AS clock');
     clock.told(Number(rows[0]?.clock));
     await requireWhole(database);

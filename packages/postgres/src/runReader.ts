@@ -10,7 +10,7 @@ import {
   tampered,
   withPlacesOf,
 } from '@phasegate/audit';
-import { PhasegateError, type Run } from '@phasegate/core';
+import { PhasegateError, type Run, type Workflow } from '@phasegate/core';
 import type { ChainHead, Seal } from '@phasegate/core/ports';
 import type { Query } from './database.ts';
 import { integer, isStorable, type Row, text } from './rows.ts';
@@ -88,16 +88,18 @@ export function createRunReader(
     const { rows } = await query(WHOLE, [ids]);
     const stored = await storedTexts(query, rows);
     const hashes = stored.map(({ texts }) => texts.workflowHash);
-    await workflows.fetch(query, hashes);
-    return new Map(stored.map(({ id, texts }) => [id, opened(id, texts)] as const));
+    const flows = await workflows.fetch(query, hashes);
+    return new Map(
+      stored.map(({ id, texts }) => [id, opened(id, texts, flows.get(texts.workflowHash))] as const),
+    );
   }
 
-  function opened(id: string, texts: StoredTexts): Found<RunRow> {
+  function opened(id: string, texts: StoredTexts, workflow: Workflow | undefined): Found<RunRow> {
     const { run, mac } = texts;
     if (run === null || !sameMac(mac, sealStored(seal, { runId: id, ...texts })))
       return tampered(`run \`${id}\``);
-    if (!workflows.has(run.workflowHash)) return tampered(`workflow \`${run.workflowHash}\``);
-    return { ...texts, run: { ...run, workflow: workflows.known(run.workflowHash) } as Run };
+    if (workflow === undefined) return tampered(`workflow \`${run.workflowHash}\``);
+    return { ...texts, run: { ...run, workflow } as Run };
   }
 
   return {

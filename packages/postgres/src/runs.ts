@@ -7,6 +7,7 @@ import {
   prepareWrite,
   requireOwnWorkflow,
   summaryOf,
+  tampered,
   withFacts,
   writtenDrafts,
 } from '@phasegate/audit';
@@ -123,8 +124,9 @@ export function runParts(parts: {
     async workflow(hash) {
       const { rows } = await database.query('SELECT 1 FROM workflows WHERE hash = $1', [hash]);
       if (rows.length === 0) return undefined;
-      await workflows.fetch(database.query, [hash]);
-      return workflows.known(hash);
+      const workflow = (await workflows.fetch(database.query, [hash])).get(hash);
+      if (workflow === undefined) throw tampered(`workflow \`${hash}\``);
+      return workflow;
     },
   };
 }

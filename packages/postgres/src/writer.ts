@@ -5,13 +5,13 @@ import { type Batch, createBatch } from './batch.ts';
 import { readCalls } from './callRows.ts';
 import type { ChainParts } from './chains.ts';
 import type { Database, Query } from './database.ts';
-import { isOfOneWrite, isOfTheWay, isWorthAnotherTry, storeFault, unavailable } from './faults.ts';
+import { isOfTheWay, isWorthAnotherTry, mayBeOfOneWrite, storeFault, unavailable } from './faults.ts';
 import { flush } from './flush.ts';
 import { readKept } from './keptRows.ts';
 import { type LeaseAsked, readLeases } from './leaseRows.ts';
 import { LOCK } from './migrate.ts';
 import type { Partitions } from './partitions.ts';
-import { text } from './rows.ts';
+import { text, textOrNull } from './rows.ts';
 import type { RunReader, RunRow } from './runReader.ts';
 
 /** What a work must have read, and keeps others from writing, before it is done. */
@@ -115,12 +115,13 @@ export function createWriter(parts: WriterParts): Writer {
       guilty.reject(fault);
       return left.filter((one) => one !== guilty);
     }
-    if (isOfOneWrite(error) && left.length > 1) {
+    const spent = tried >= MOST_TRIES;
+    if (left.length > 1 && (again ? spent && !isOfTheWay(error) : mayBeOfOneWrite(error))) {
       // Nobody knows whose it was: each is tried by itself.
       for (const one of left) await commitAll([one]);
       return [];
     }
-    if (!again || tried >= MOST_TRIES) {
+    if (!again || spent) {
       for (const { reject } of left) reject(fault);
       return [];
     }
@@ -144,13 +145,17 @@ export function createWriter(parts: WriterParts): Writer {
         }
         guilty = undefined;
         const { transaction } = await flush(query, batch.writes, flushing);
-        reached = { transaction, answers, rows: [...batch.writes.runs.values()].map(({ row }) => row) };
+        reached = {
+          transaction: transaction ?? (await transactionOf(query)),
+          answers,
+          rows: [...batch.writes.runs.values()].map(({ row }) => row),
+        };
         await query('COMMIT');
         return committed(reached);
       });
     } catch (error) {
       // Statements of a work that is alone fail as any other; what it throws itself is its own.
-      if (guilty !== undefined && error instanceof PhasegateError)
+      if (guilty !== undefined && (typeof guilty.work !== 'function' || error instanceof PhasegateError))
         return { ok: false, error, guilty, again: false };
       if (!isOfTheWay(error)) return { ok: false, error, again: isWorthAnotherTry(error) };
       if (reached === undefined) return { ok: false, error, again: true };
@@ -263,6 +268,12 @@ interface Failed {
 
 function erasOf({ needs }: Work<unknown>): readonly number[] {
   return needs.made === undefined ? [] : [needs.made.era];
+}
+
+/** The number by which it can be asked later what became of a transaction; null where it has written nothing. */
+async function transactionOf(query: Query): Promise<string | null> {
+  const { rows } = await query('SELECT pg_current_xact_id_if_assigned()::text AS transaction');
+  return textOrNull(rows[0] ?? {}, 'transaction');
 }
 
 async function archivedOf(query: Query, runs: readonly string[]): Promise<ReadonlySet<string>> {

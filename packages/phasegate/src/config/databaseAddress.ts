@@ -6,6 +6,8 @@ import { POSTGRES_URL } from '@phasegate/core/contract';
 /** Where the runs of a project are, if not in a file of its state directory. */
 export interface DatabaseAddress {
   readonly url: string;
+  /** Whether the runs were there before. */
+  readonly known: boolean;
   /** Remembers it for every later command; to be called once it was opened. */
   remember(): void;
 }
@@ -24,7 +26,7 @@ export function databaseAddress(
   const known = remembered(stateDir);
   if (named === undefined || named === 'embedded') {
     if (known !== null && named === 'embedded') throw elsewhere(known, 'the embedded database');
-    return known === null ? null : { url: known, remember: () => undefined };
+    return known === null ? null : { url: known, known: true, remember: () => undefined };
   }
   if (!POSTGRES_URL.test(named) || !URL.canParse(named)) {
     throw new PhasegateError(
@@ -41,7 +43,7 @@ export function databaseAddress(
       hint: `move them with \`phasegate migrate-store --from sqlite: --to ${placeOf(named)}\``,
     });
   }
-  return { url: named, remember: () => rememberDatabase(stateDir, named) };
+  return { url: named, known: known !== null, remember: () => rememberDatabase(stateDir, named) };
 }
 
 /** Writes down where the runs of a project are from now on. */
@@ -66,11 +68,11 @@ function remembered(stateDir: string): string | null {
   });
 }
 
-/** An address without who connects and how: what is left says which database it is. */
+/** An address without who connects and how: what is left says which database it is. A `host` comes before the name. */
 function placeOf(address: string): string {
   const { hostname, port, pathname, searchParams } = new URL(address);
   const schema = searchParams.get('schema');
-  const host = hostname === '' ? (searchParams.get('host') ?? '') : hostname;
+  const host = searchParams.get('host') ?? hostname;
   return `postgres://${host}:${port || '5432'}${pathname}${schema === null ? '' : `?schema=${schema}`}`;
 }
 
