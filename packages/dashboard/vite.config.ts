@@ -3,8 +3,9 @@ import { defineConfig } from 'vite';
 /** The pages are part of `phasegate`, and everything they need is beside them. */
 export default defineConfig({
   root: import.meta.dirname,
-  // The address of a session's page is a secret: what is loaded stands elsewhere, the same for everybody.
-  base: '/',
+  // All of it is loaded from below the page, whose path nobody knew before: at a path that can be known, a browser may
+  // have kept what somebody else answered there while the server was down.
+  base: './',
   publicDir: false,
   logLevel: 'warn',
   build: {

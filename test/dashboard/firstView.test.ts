@@ -21,7 +21,7 @@ test('nothing stands in the page itself, nothing comes from elsewhere, and every
   expect(index).not.toMatch(/<script(?![^>]*\bsrc=)/);
   expect(index).not.toMatch(/<style|style=|https?:/);
   expect([...index.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, path]) => path)).toEqual(
-    expect.arrayContaining([expect.stringMatching(/^\/assets\//)]),
+    expect.arrayContaining([expect.stringMatching(/^\.\/assets\//)]),
   );
   expect(readFileSync(new URL('THIRD_PARTY_NOTICES.txt', BUILT), 'utf8')).toContain('react-dom');
 });
@@ -46,6 +46,6 @@ function firstFiles(): readonly string[] {
     const source = readFileSync(new URL(`assets/${name}`, BUILT), 'utf8');
     for (const [, other] of source.matchAll(/(?:from|import)\s*"\.\/([^"]+)"/g)) follow(other ?? '');
   };
-  for (const [, name] of index.matchAll(/"\/assets\/([^"]+)"/g)) follow(name ?? '');
+  for (const [, name] of index.matchAll(/"\.\/assets\/([^"]+)"/g)) follow(name ?? '');
   return [...found];
 }

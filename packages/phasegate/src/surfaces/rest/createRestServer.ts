@@ -17,6 +17,7 @@ import { createHotRoutes, type HotRoutes, MOST_UNDER_WAY } from './hotRoutes.ts'
 import { instrumentProject } from './instrumentProject.ts';
 import { guardJsonBody } from './jsonBody.ts';
 import { oneLargeBody, withinLimit } from './largeBodies.ts';
+import { guardAgainstWorkers } from './leftBehind.ts';
 import { countRequests } from './log.ts';
 import { methodsOf } from './methodsOf.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
@@ -76,6 +77,7 @@ export function createRestApp(given: RestParts): RestApp {
   app.use(countRequests(log, metrics, settings.verbose === true));
   if (tracing.request !== null) app.use(tracing.request);
   app.use(guardProvenance(settings));
+  app.use(guardAgainstWorkers(parts));
   /** INVARIANT: through an agent's socket nobody signs in, by a page no more than by the API. */
   const demandNoAgent = async (c: Context<RestEnv>): Promise<void> => {
     const { peer } = c.env ?? {};

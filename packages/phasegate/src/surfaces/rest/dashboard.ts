@@ -1,12 +1,18 @@
 import type { Context, Hono } from 'hono';
 import type { PageFile, PageFiles } from './pageFiles.ts';
 import type { RestEnv } from './parts.ts';
+import { splitPlace } from './place.ts';
 import { RequestRefused } from './problem.ts';
+import { SESSION_SECONDS } from './sessions.ts';
 
-/** Gives out what the page needs. It is the same for everybody and tells nothing, so anyone may have it. */
+/**
+ * Gives out what the page needs, below the path of a session alone: somebody who held this port while the server was
+ * down could not know that path, and so could leave no file of theirs in a browser for the page to load.
+ */
 export function registerPageFiles(app: Hono<RestEnv>, { files }: PageFiles): void {
   app.get('/assets/:name', (c) => {
-    const file = files.get(c.req.param('name'));
+    const { place } = splitPlace(new URL(c.req.url).pathname);
+    const file = place === null ? undefined : files.get(c.req.param('name'));
     if (file === undefined) throw new RequestRefused('route_unknown', 'there is no such file');
     return fileResponse(c, file);
   });
@@ -45,8 +51,8 @@ function fileResponse(c: Context<RestEnv>, { type, body, gzipped }: PageFile): R
   return new Response(packed ?? body, {
     headers: {
       'content-type': type,
-      // Its name holds the hash of what is in it.
-      'cache-control': 'public, max-age=31536000, immutable',
+      // Its name holds the hash of what is in it, and its path ends with the session.
+      'cache-control': `private, max-age=${SESSION_SECONDS}, immutable`,
       vary: 'accept-encoding',
       ...(packed === null ? {} : { 'content-encoding': 'gzip' }),
     },

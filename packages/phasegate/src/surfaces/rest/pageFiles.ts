@@ -2,7 +2,7 @@
 export interface PageFiles {
   /** The page that everything else is loaded by. */
   readonly index: string;
-  /** What it needs, by the name below `/assets/`. */
+  /** What it needs, by the name below `assets/` of a session's path. */
   readonly files: ReadonlyMap<string, PageFile>;
 }
 

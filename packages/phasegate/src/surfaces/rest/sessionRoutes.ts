@@ -5,6 +5,7 @@ import type { Role } from '../../runtime/ports.ts';
 import { bearerSession, cookieIn, humanOf } from './callers.ts';
 import { dashboardResponse, registerPageFiles } from './dashboard.ts';
 import { readLimited } from './jsonBody.ts';
+import { FORGET_OTHERS } from './leftBehind.ts';
 import { noteEnd } from './noteEnd.ts';
 import { homePage, pageResponse, signInPage } from './pages.ts';
 import type { HumanSession, RestEnv, RestParts } from './parts.ts';
@@ -43,12 +44,10 @@ export function registerSessionRoutes(
     const human = (await project.humans.list()).find(({ name }) => name === session.name);
     return { ...told(session), ...(human === undefined ? {} : aboutHuman(human)) };
   };
-  const enter = (opened: Opened) => go(pathOfPlace(opened.place ?? ''), set(opened));
-  const go = (where: string, cookie?: string) =>
-    new Response(null, {
-      status: 303,
-      headers: { location: where, ...(cookie === undefined ? {} : { 'set-cookie': cookie }) },
-    });
+  const go = (where: string, headers: Readonly<Record<string, string>> = {}) =>
+    new Response(null, { status: 303, headers: { location: where, ...headers } });
+  const enter = (opened: Opened) =>
+    go(pathOfPlace(opened.place ?? ''), { 'set-cookie': set(opened), ...FORGET_OTHERS });
 
   app.get('/', async (c) => {
     // By the session's own path alone: nobody is told it who does not know it, and the cookie goes nowhere else.
@@ -73,7 +72,10 @@ export function registerSessionRoutes(
     return answerPage(async () => enter(await signIn.withPassphrase(c, await formOf(c), 'cookie')));
   });
 
-  app.post('/sign-out', async (c) => go('/sign-in', await signOut(c)));
+  app.post('/sign-out', async (c) => {
+    const unset = await signOut(c);
+    return go('/sign-in', unset === undefined ? {} : { 'set-cookie': unset });
+  });
 
   app.post('/api/v1/session', async (c) => {
     const body = requestOf(c.get('body'));
@@ -86,6 +88,7 @@ export function registerSessionRoutes(
     if (opened.place === null)
       return c.json({ ...(await describe(opened.session)), session: opened.secret }, 201);
     c.header('set-cookie', set(opened));
+    for (const [name, value] of Object.entries(FORGET_OTHERS)) c.header(name, value);
     return c.json({ ...(await describe(opened.session)), path: pathOfPlace(opened.place) }, 201);
   });
 
