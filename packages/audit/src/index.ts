@@ -2,6 +2,7 @@ export * from './archivedStub.ts';
 export * from './commitListeners.ts';
 export * from './cutText.ts';
 export * from './headSum.ts';
+export * from './leaseNow.ts';
 export * from './leaseSeal.ts';
 export * from './preparedWrite.ts';
 export * from './projectNote.ts';

@@ -1,4 +1,4 @@
-import { nameOfLease, tampered } from '@phasegate/audit';
+import { isSameLease, nameOfLease, renewedLease, tampered } from '@phasegate/audit';
 import type { LeaseRecord, LeaseStore, Seal } from '@phasegate/core/ports';
 import { coalesced } from './coalesced.ts';
 import type { Database } from './database.ts';
@@ -34,18 +34,25 @@ export function leaseParts(parts: {
       const { rows } = await database.query(ENDED, [now]);
       return rows.map((row) => ({ run: text(row, 'run'), item: text(row, 'item') || null }));
     },
-    putLease: (lease) =>
+    renewLease: (lease) =>
       writer.submit({
         needs: { runs: [lease.run], leases: [lease] },
         act(batch) {
-          const held = batch.lease(lease.run, lease.item);
-          if (held?.agent !== lease.agent || held.epoch !== lease.epoch) return false;
-          batch.changeLease({ put: lease });
+          const renewed = renewedLease(batch.lease(lease.run, lease.item), lease);
+          if (renewed === null) return false;
+          batch.changeLease({ put: renewed });
           return true;
         },
       }),
-    dropLease: (run, item) =>
-      writer.submit({ needs: { runs: [run] }, act: (batch) => batch.changeLease({ drop: { run, item } }) }),
+    dropLease: (seen) =>
+      writer.submit({
+        needs: { runs: [seen.run], leases: [seen] },
+        act(batch) {
+          if (!isSameLease(batch.lease(seen.run, seen.item), seen)) return false;
+          batch.changeLease({ drop: seen });
+          return true;
+        },
+      }),
   };
 }
 

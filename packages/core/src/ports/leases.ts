@@ -139,7 +139,14 @@ export interface LeaseStore {
   countLeases(): Promise<number>;
   /** What the leases are on that end by then, the earliest first. One that cannot be read keeps none from being found. */
   leasesEnded(now: string): Promise<readonly LeaseKey[]>;
-  /** Writes a lease over the one it replaces, if that is still held by the same agent in the same epoch; else false. */
-  putLease(lease: LeaseRecord): Promise<boolean>;
-  dropLease(runId: string, item: string | null): Promise<void>;
+  /**
+   * Moves the end of a lease to the one given, and never to an earlier one, if the same agent still holds it in the same
+   * epoch; else false. INVARIANT: nothing else of the lease changes, as it may have been read before a newer token.
+   */
+  renewLease(lease: LeaseRecord): Promise<boolean>;
+  /**
+   * Drops the lease that was seen; false where it is another one by now. INVARIANT: one that was renewed, or is the next
+   * holder's, stays.
+   */
+  dropLease(seen: LeaseRecord): Promise<boolean>;
 }

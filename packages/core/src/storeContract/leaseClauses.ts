@@ -62,14 +62,14 @@ export const LEASE_CLAUSES: readonly Clause[] = [
     name: 'renews a lease only for the agent that holds it, in the epoch it holds it in',
     async body(store, expect, { sampleRun }) {
       const held = await withLease(store, sampleRun);
-      expect(await store.putLease({ ...held, expiresAt: LATER, jti: 'j2', previousJti: 'j1' })).toBe(true);
-      const renewed = { ...held, expiresAt: LATER, jti: 'j2', previousJti: 'j1' };
+      const renewed = { ...held, expiresAt: LATER };
+      expect(await store.renewLease(renewed)).toBe(true);
       expect(await store.lease('r1', null)).toEqual(renewed);
-      expect(await store.putLease({ ...held, agent: 'eve' })).toBe(false);
-      expect(await store.putLease({ ...held, epoch: 3 })).toBe(false);
-      expect(await store.putLease({ ...held, epoch: 1 })).toBe(false);
-      expect(await store.putLease({ ...held, item: 'a' })).toBe(false);
-      expect(await store.putLease({ ...held, run: 'r2' })).toBe(false);
+      expect(await store.renewLease({ ...held, agent: 'eve' })).toBe(false);
+      expect(await store.renewLease({ ...held, epoch: 3 })).toBe(false);
+      expect(await store.renewLease({ ...held, epoch: 1 })).toBe(false);
+      expect(await store.renewLease({ ...held, item: 'a' })).toBe(false);
+      expect(await store.renewLease({ ...held, run: 'r2' })).toBe(false);
       expect(await store.leases()).toEqual([renewed]);
     },
   },
@@ -80,16 +80,51 @@ export const LEASE_CLAUSES: readonly Clause[] = [
       const next = { ...held, agent: 'bob', epoch: 3 };
       const run = afterDraft(sampleRun('r1'), { epoch: 3 });
       const answers = await Promise.all([
-        store.putLease({ ...held, expiresAt: LATER }),
+        store.renewLease({ ...held, expiresAt: LATER }),
         store.save(run, 2, [], { leases: [{ put: next }] }),
-        store.putLease({ ...held, jti: 'j9' }),
+        store.renewLease({ ...held, expiresAt: LATER }),
       ]);
       expect(answers).toEqual([true, true, false]);
       expect(await store.lease('r1', null)).toEqual(next);
-      const [, renewed] = await Promise.all([store.dropLease('r1', null), store.putLease(next)]);
-      expect(renewed).toBe(false);
+      expect(await Promise.all([store.dropLease(next), store.renewLease(next)])).toEqual([true, false]);
       expect(await store.lease('r1', null)).toBe(undefined);
-      await store.dropLease('r1', null);
+      expect(await store.dropLease(next)).toBe(false);
+    },
+  },
+  {
+    name: 'renews a lease as it is now: an older token stays dead, and the end never comes earlier',
+    async body(store, expect, { sampleRun }) {
+      const seen = await withLease(store, sampleRun);
+      const newer = { ...seen, expiresAt: LATER, jti: 'j3', previousJti: 'j2' };
+      await store.save(afterDraft(sampleRun('r1')), 2, [], { leases: [{ put: newer }] });
+      expect(await store.renewLease({ ...seen, expiresAt: BETWEEN })).toBe(true);
+      expect(await store.lease('r1', null)).toEqual(newer);
+      expect(await store.renewLease({ ...seen, expiresAt: LATEST })).toBe(true);
+      expect(await store.lease('r1', null)).toEqual({ ...newer, expiresAt: LATEST });
+    },
+  },
+  {
+    name: 'drops only the lease that was seen, and none that another holds, or that was renewed, since',
+    async body(store, expect, { sampleRun }) {
+      const seen = await withLease(store, sampleRun);
+      const holders = [
+        { ...seen, agent: 'ann' },
+        { ...seen, epoch: 3 },
+        { ...seen, jti: 'j2', previousJti: 'j1' },
+        { ...seen, expiresAt: LATER },
+      ];
+      for (const [n, now] of holders.entries()) {
+        await store.save(afterDraft(sampleRun('r1')), 2 + n, [], { leases: [{ put: now }] });
+        expect(await store.dropLease(seen)).toBe(false);
+        expect(await store.lease('r1', null)).toEqual(now);
+      }
+      const next = { ...seen, agent: 'ann' };
+      const taken = store.save(afterDraft(sampleRun('r1')), 6, [], { leases: [{ put: next }] });
+      expect(await Promise.all([taken, store.dropLease({ ...seen, expiresAt: LATER })])).toEqual([
+        true,
+        false,
+      ]);
+      expect(await store.leases()).toEqual([next]);
     },
   },
   {
@@ -102,7 +137,7 @@ export const LEASE_CLAUSES: readonly Clause[] = [
       expect(await store.leases()).toEqual(leases);
       expect(await store.leases('of b')).toEqual([leases[2]]);
       expect(await store.leases('nobody')).toEqual([]);
-      await store.dropLease('r1', 'a');
+      expect(await store.dropLease(leases[1] as LeaseRecord)).toBe(true);
       expect(await store.leases()).toEqual([leases[0], leases[2]]);
       expect(await store.lease('r1', 'a')).toBe(undefined);
       expect(await store.lease('r1', 'b')).toEqual(leases[2]);
@@ -122,8 +157,8 @@ export const LEASE_CLAUSES: readonly Clause[] = [
       expect(await found(SAMPLE_TIME)).toEqual([]);
       expect(await found(middle)).toEqual(['a', 'b']);
       expect(await found(late)).toEqual(['a', 'b', null]);
-      await store.putLease(sampleLease({ item: 'a', expiresAt: LATER }));
-      await store.dropLease('r1', 'b');
+      await store.renewLease(sampleLease({ item: 'a', expiresAt: LATER }));
+      await store.dropLease(leases[2] as LeaseRecord);
       expect(await found(late)).toEqual([null]);
       expect(await found(LATER)).toEqual([null, 'a']);
     },
@@ -144,7 +179,9 @@ export function sampleLease(change: Partial<LeaseRecord> = {}): LeaseRecord {
   };
 }
 
+const BETWEEN = '2026-01-01T00:30:00.000Z';
 const LATER = '2026-01-01T01:00:00.000Z';
+const LATEST = '2026-01-01T02:00:00.000Z';
 
 async function withLease(store: Store, sampleRun: Samples['sampleRun']): Promise<LeaseRecord> {
   const run = sampleRun('r1');

@@ -4,8 +4,10 @@ import {
   createCommitListeners,
   digestOf,
   isInPlace,
+  isSameLease,
   placesKeepingOut,
   placesOf,
+  renewedLease,
   requireOwnWorkflow,
   runFromState,
   runSealHolds,
@@ -199,14 +201,19 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
           .sort((one, other) => compare(one.expiresAt, other.expiresAt) || byRunAndItem(one, other))
           .map(({ run, item }) => ({ run, item })),
       ),
-    putLease: (lease) =>
+    renewLease: (lease) =>
       changing(() => {
-        const held = leases.get(lease.run)?.get(lease.item);
-        if (held?.agent !== lease.agent || held.epoch !== lease.epoch) return false;
-        changeLease({ put: lease });
+        const renewed = renewedLease(leases.get(lease.run)?.get(lease.item), lease);
+        if (renewed === null) return false;
+        changeLease({ put: renewed });
         return true;
       }),
-    dropLease: (run, item) => changing(() => changeLease({ drop: { run, item } })),
+    dropLease: (seen) =>
+      changing(() => {
+        if (!isSameLease(leases.get(seen.run)?.get(seen.item), seen)) return false;
+        changeLease({ drop: seen });
+        return true;
+      }),
 
     beginCall: (call, version, drafts) =>
       changing(() => {

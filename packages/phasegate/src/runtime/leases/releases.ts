@@ -77,10 +77,13 @@ export function createReleases({ store, runtime, calls, now }: ReleaseParts): Re
       if (current === undefined || current.expiresAt > instant(now())) return;
       const { agent } = current;
       const run = stored?.run;
-      if (run === undefined || !isHeld(run, agent, item)) return store.dropLease(runId, item);
+      if (run === undefined || !isHeld(run, agent, item)) {
+        await store.dropLease(current);
+        return;
+      }
       // Anyone who waits for a call is not lost, whichever process carries the call out.
       if (keeps(run, item) || (await calls.look(runId, item)).under.length > 0) {
-        await store.putLease({ ...current, expiresAt: leaseEnd(run, now()) });
+        await store.renewLease({ ...current, expiresAt: leaseEnd(run, now()) });
         return;
       }
       await letGo(runId, { holder: agent, item, cause: 'lease_expired', principal: ENGINE });

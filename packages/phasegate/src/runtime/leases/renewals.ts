@@ -29,7 +29,7 @@ export function createRenewals(parts: {
     if (underWay.has(key)) return;
     underWay.add(key);
     store
-      .putLease({ ...lease, expiresAt: leaseEnd(run, time) })
+      .renewLease({ ...lease, expiresAt: leaseEnd(run, time) })
       .catch(parts.onError)
       .finally(() => underWay.delete(key));
   };

@@ -87,7 +87,7 @@ test('a backup has agents, webhooks and leases, which count after a restore', as
   const end = await store.feedEnd();
   await store.backup(copy);
   await store.removeAgent('ada', [sampleDraft('agent_removed')]);
-  await store.dropLease('r1', null);
+  await store.dropLease(sampleLease());
   await store.close();
 
   restoreSqlite({ from: copy, to: state.file, seal: state.seal });

@@ -82,18 +82,19 @@ describe('what stands beside the runs', () => {
     expect(await other.calls('r1', null)).toEqual({ under: [call], begun: 1 });
     expect(await other.calls('r1', 'a')).toEqual({ under: [], begun: 0 });
 
-    await store.putLease(sampleLease({ jti: 'j2', previousJti: 'j1' }));
+    const renewed = sampleLease({ expiresAt: '2026-01-01T01:00:00.000Z' });
+    await store.renewLease(renewed);
     await store.putAgent(sampleAgent('ada', 'key-2'), [sampleDraft('agent_added')]);
     await nextTurn();
-    expect(await other.lease('r1', null)).toEqual(sampleLease({ jti: 'j2', previousJti: 'j1' }));
+    expect(await other.lease('r1', null)).toEqual(renewed);
     expect(await other.agents()).toEqual([sampleAgent('ada', 'key-2')]);
 
-    await other.dropLease('r1', null);
+    await other.dropLease(renewed);
     await other.removeAgent('ada', [sampleDraft('agent_removed')]);
     await nextTurn();
     expect(await store.lease('r1', null)).toBe(undefined);
     expect(await store.agents()).toEqual([]);
-    expect(await store.putLease(sampleLease())).toBe(false);
+    expect(await store.renewLease(sampleLease())).toBe(false);
     await other.close();
   });
 
@@ -112,7 +113,7 @@ describe('what stands beside the runs', () => {
     await nextTurn();
     await expect(store.lease('r1', null)).rejects.toMatchObject({ code: 'state_tampered' });
     await expect(store.leases()).rejects.toThrow('the lease of run `r1`');
-    await expect(store.putLease(sampleLease())).rejects.toMatchObject({ code: 'state_tampered' });
+    await expect(store.renewLease(sampleLease())).rejects.toMatchObject({ code: 'state_tampered' });
     await expect(store.agents()).rejects.toThrow('agent `ada`');
     await expect(store.webhooks()).rejects.toThrow('webhook `w1`');
     expect(await store.note('r1', [sampleDraft('tool_judged')], 2)).toBe(true);

@@ -1,3 +1,4 @@
+import { isSameLease, renewedLease } from '@phasegate/audit';
 import type { LeaseStore } from '../../runtime/ports.ts';
 import type { GroupCommit } from './groupCommit.ts';
 import type { LeaseTable } from './leaseTable.ts';
@@ -21,13 +22,18 @@ export function leaseParts(parts: {
     someLeases: (limit) => asking(() => leases.some(limit)),
     countLeases: () => asking(() => leases.count()),
     leasesEnded: (now) => asking(() => leases.ended(now)),
-    putLease: (lease) =>
+    renewLease: (lease) =>
       commits.submit(() => {
-        const held = leases.current(lease.run, lease.item);
-        if (held?.agent !== lease.agent || held.epoch !== lease.epoch) return false;
-        leases.change({ put: lease });
+        const renewed = renewedLease(leases.current(lease.run, lease.item), lease);
+        if (renewed === null) return false;
+        leases.change({ put: renewed });
         return true;
       }),
-    dropLease: (run, item) => commits.submit(() => leases.change({ drop: { run, item } })),
+    dropLease: (seen) =>
+      commits.submit(() => {
+        if (!isSameLease(leases.current(seen.run, seen.item), seen)) return false;
+        leases.change({ drop: seen });
+        return true;
+      }),
   };
 }
