@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Seal } from '@phasegate/core/ports';
 import { create, sampleDraft, samplesWith } from '@phasegate/core/store-contract';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { freshSchema } from '../../../test/postgres/sharedServer.ts';
 import { databaseAddress } from '../../phasegate/src/config/databaseAddress.ts';
 import { openState } from '../../phasegate/src/localStore.ts';
@@ -162,3 +162,45 @@ test('a host in a parameter is no way to another database than the one the runs 
     databaseAddress(stateDir, { PHASEGATE_DATABASE: 'postgres://eve@db.example/x?host=127.0.0.1' }),
   ).toThrow('the runs of this project are in');
 });
+
+test('a column that is added while nodes run fails no question', async () => {
+  const url = await freshSchema();
+  const node = await openNode(url, seal);
+  await create(node, sampleRun('r1'));
+  const history = () => node.history('r1', { after: 0, limit: 5 });
+  const before = await Promise.all([history(), history(), history()]);
+  await tamper(url, 'ALTER TABLE audit ADD COLUMN more text');
+
+  expect(await Promise.all([history(), history(), history()])).toEqual(before);
+});
+
+test('what is dropped while another node changes it is dropped after the change', async () => {
+  const url = await freshSchema();
+  const [reached, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let armed = false;
+  const one = await openNode(url, seal, {
+    intercept: (query) => async (text, values) => {
+      if (armed && text.startsWith('INSERT INTO kept')) {
+        reached.resolve();
+        await gate.promise;
+      }
+      return query(text, values);
+    },
+  });
+  const other = await openNode(url, seal);
+  const record = (n: number) => ({ kind: 'session', key: 'k', data: { n } });
+  await one.keep(record(1), { run: null, audit: [] });
+  armed = true;
+  const kept = one.keep(record(2), { run: null, audit: [], was: { n: 1 } });
+  await reached.promise;
+  const dropped = other.dropKept('session', 'k', true);
+  const waits = vi.waitUntil(async () => (await tamper(url, WAITING)).length > 0, { timeout: 2_000 });
+  await Promise.race([dropped, waits]);
+  gate.resolve();
+
+  expect([await kept, await dropped]).toEqual([true, 1]);
+  expect(await other.kept('session', 'k')).toBeUndefined();
+  await waits.catch(() => undefined);
+});
+
+const WAITING = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";

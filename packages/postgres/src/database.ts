@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { ConnectionSettings } from './connectionSettings.ts';
-import { isOfTheWay, storeFault, unavailable } from './faults.ts';
+import { isOfTheWay, isOutdated, storeFault, unavailable } from './faults.ts';
 import type { Row } from './rows.ts';
 
 /** Asks one statement on a connection. */
@@ -89,7 +89,7 @@ export function openDatabase(
       const answered = await work(intercept(queryOn(client), kind));
       return answered;
     } catch (error) {
-      broken = kind === 'writing' || isOfTheWay(error);
+      broken = kind === 'writing' || isOfTheWay(error) || isOutdated(error);
       throw error;
     } finally {
       asking[kind] -= 1;
@@ -100,10 +100,13 @@ export function openDatabase(
   return {
     settings,
     query: async (text, values) => {
-      try {
-        return await using('reading', (query) => query(text, values));
-      } catch (error) {
-        throw storeFault(error, settings.shown);
+      for (let tried = 0; ; tried += 1) {
+        try {
+          return await using('reading', (query) => query(text, values));
+        } catch (error) {
+          // As often as there may be connections that remember it.
+          if (!isOutdated(error) || tried >= limits.readers) throw storeFault(error, settings.shown);
+        }
       }
     },
     async reading(work) {

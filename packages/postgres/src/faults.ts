@@ -39,7 +39,12 @@ export class LostRace extends Error {}
 
 /** Whether the same work may go well when it is done again at once. */
 export function isWorthAnotherTry(error: unknown): boolean {
-  return error instanceof LostRace || AGAIN.has(stateOf(error) ?? '');
+  return error instanceof LostRace || isOutdated(error) || AGAIN.has(stateOf(error) ?? '');
+}
+
+/** Whether a connection remembers a statement that fits the tables no longer: on a new one it may go well. */
+export function isOutdated(error: unknown): boolean {
+  return OUTDATED.has(stateOf(error) ?? '');
 }
 
 /** Whether the connection is gone, and with it what is known about its transaction. */
@@ -87,6 +92,9 @@ function ofNet(error: unknown): boolean {
 
 /** Serialization failures, deadlocks, and a row that somebody else has just made. */
 const AGAIN: ReadonlySet<string> = new Set(['40001', '40P01', '23505']);
+
+/** A plan whose columns are others by now, and a prepared statement that is gone. */
+const OUTDATED: ReadonlySet<string> = new Set(['0A000', '26000']);
 
 const REACHABLE = 'look whether it runs and can be reached from here, and try again';
 const CERTIFICATE =

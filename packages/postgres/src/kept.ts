@@ -1,9 +1,9 @@
 import { writtenDrafts } from '@phasegate/audit';
-import { canonicalJson, type JsonObject } from '@phasegate/core';
+import { canonicalJson, type JsonObject, PhasegateError } from '@phasegate/core';
 import type { KeptRecord, KeptStore, Seal } from '@phasegate/core/ports';
 import type { Database } from './database.ts';
 import { keptKey, readKept, storedKept, unsealed } from './keptRows.ts';
-import type { Row } from './rows.ts';
+import { isStorable, type Row } from './rows.ts';
 import { sound } from './runReader.ts';
 import type { Writer } from './writer.ts';
 
@@ -26,6 +26,8 @@ export function keptParts(parts: {
       return rows.map((row) => opened(seal, row));
     },
     async keep({ kind, key, data }, { run, audit, epoch, was }) {
+      if (!isStorable(key))
+        throw new PhasegateError('request_invalid', `the key of a ${kind} is not valid Unicode`);
       const drafts = writtenDrafts(audit);
       const told = canonicalJson(data);
       return writer.submit({

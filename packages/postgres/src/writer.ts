@@ -198,6 +198,8 @@ export function createWriter(parts: WriterParts): Writer {
     const kept = needs.flatMap((need) => need.kept ?? []);
     const locks = kept.map(({ kind, key }) => `kept ${kind} ${key}`);
     if (plain.length < works.length) locks.push('project');
+    // One that is alone may drop what is kept here: it waits, and is waited for.
+    else if (kept.length > 0) await query(ADVISORY_SHARED, [LOCK, `${schema} project`]);
     // Before everything else, and in one order, so that no two nodes wait for each other.
     if (locks.length > 0)
       await query(ADVISORY, [LOCK, [...new Set(locks.map((lock) => `${schema} ${lock}`))].sort()]);
@@ -241,6 +243,8 @@ const MOST_WAITING = 5_000;
 const MOST_TRIES = 6;
 
 const ADVISORY = `SELECT pg_advisory_xact_lock(hashtextextended(name, $1)) FROM unnest($2::text[]) AS name`;
+
+const ADVISORY_SHARED = 'SELECT pg_advisory_xact_lock_shared(hashtextextended($2, $1))';
 
 interface Waiting {
   readonly work: Work<unknown> | ((query: Query, batch: Batch) => Promise<unknown>);
