@@ -94,7 +94,9 @@ async function killedAt(reference: Reference, { act, place, statements, at }: Po
     const { findings } = await store.verify();
     if (findings.length > 0) expect(findings, where).toEqual(await findingsAfter(reference, committed));
     await goOn(store, where);
-    expect((await store.verify()).findings, where).toEqual(findings);
+    // A process that was killed before it signed its first head leaves that to the next one that writes.
+    const signed = findings.filter(({ kind }) => kind !== 'head_invalid');
+    expect([findings, signed], where).toContainEqual((await store.verify()).findings);
     await store.close();
   } finally {
     state.remove();
