@@ -2,7 +2,7 @@ import { capabilitiesOf, goesOn, leaseMac, placesOf, priorityOf } from '@phasega
 import type { Run } from '@phasegate/core';
 import { goalOf } from '@phasegate/core/engine';
 import type { CallRecord, Seal } from '@phasegate/core/ports';
-import type { Writes } from './batch.ts';
+import type { RunWrite, Writes } from './batch.ts';
 import { type ChainParts, writeChains } from './chains.ts';
 import type { Query } from './database.ts';
 import { LostRace } from './faults.ts';
@@ -45,29 +45,16 @@ async function writeRuns(query: Query, writes: Writes): Promise<void> {
   }
   const states = changed.filter(({ state }) => state !== null);
   if (states.length > 0) {
-    const rows = states.map(({ row: { ref, run, lastText }, state }) => [
-      ref.key,
-      run.workflowHash,
-      run.workflow.id,
-      ...changing(run),
-      lastText,
-      state,
-    ]);
-    await query(UPDATE_RUNS, columns(rows, 19));
+    await query(UPDATE_RUNS, columns(states.map(stored), 19));
   }
   if (made.length > 0) {
-    const rows = made.map(({ row: { ref, run, lastText }, state }) => [
-      ref.key,
-      run.workflowHash,
-      run.workflow.id,
-      ...changing(run),
-      lastText,
-      state,
-      run.id,
-      ref.era,
-      run.target,
-      jsonOrNull(goalOf(run).goal),
-      run.startedAt,
+    const rows = made.map((one) => [
+      ...stored(one),
+      one.row.run.id,
+      one.row.ref.era,
+      one.row.run.target,
+      jsonOrNull(goalOf(one.row.run).goal),
+      one.row.run.startedAt,
     ]);
     await query(INSERT_RUNS, columns(rows, 24));
     const heads = made.map(({ row: { ref, version, head, mac } }) => [
@@ -86,6 +73,11 @@ async function writeRuns(query: Query, writes: Writes): Promise<void> {
   for (const { ref, since } of writes.rests) {
     await query('UPDATE runs SET quiet_since = $2 WHERE key = $1', [ref.key, since]);
   }
+}
+
+/** What both statements write of a run, in their order. */
+function stored({ row: { ref, run, lastText }, state }: RunWrite): readonly unknown[] {
+  return [ref.key, run.workflowHash, run.workflow.id, ...changing(run), lastText, state];
 }
 
 /** What of a run's row may change with every write, in the order of the statements. */

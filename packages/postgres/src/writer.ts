@@ -154,7 +154,7 @@ export function createWriter(parts: WriterParts): Writer {
         return committed(reached);
       });
     } catch (error) {
-      // Statements of a work that is alone fail as any other; what it throws itself is its own.
+      // What a write throws itself fails that write alone; a failed statement of it is judged like any other.
       if (guilty !== undefined && (typeof guilty.work !== 'function' || error instanceof PhasegateError))
         return { ok: false, error, guilty, again: false };
       if (!isOfTheWay(error)) return { ok: false, error, again: isWorthAnotherTry(error) };
