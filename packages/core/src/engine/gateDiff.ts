@@ -73,7 +73,7 @@ export type ToldFile = {
   readonly lines_shortened?: number;
 };
 
-/** One file with as much of its difference as anybody would read: what the card had no room for. */
+/** One file with more of its difference than the card has room for. */
 export function wholeFile(file: ChangedFile): ToldFile {
   return tellFile(file, BY_ITSELF);
 }
