@@ -4,6 +4,7 @@ import type { JsonObject } from '@phasegate/core';
 import { expect, test } from 'vitest';
 import { makeProject, phasegate, type TestProject } from '../e2e/cli.ts';
 import { serveHere } from '../e2e/serveHere.ts';
+import { FULL } from '../tier.ts';
 import { expectStatus, laySiege, PASSPHRASE, until } from './siege.ts';
 import { bearer } from './wire.ts';
 
@@ -43,36 +44,44 @@ test('a server that the config names is started only as a human accepted it, scr
   }
 });
 
-test('a server whose script was not there when it was accepted is not started once the script comes [adv.Q2]', async () => {
-  const siege = await laySiege({
-    human: true,
-    here: true,
-    files: {
-      'agent_workflow.yaml':
-        'workflow: lab\nphases: { LAB: { allowed_tools: [write_files, "mcp:own/go"], writes: ["tools/**"] } }\n',
-      'phasegate.config.yaml': CONFIG,
-    },
-  });
-  const key = await siege.agent('ada');
-  await siege.queue('lab');
-  const { token } = await siege.claim('ada', key);
-  const execute = async (call: JsonObject) => {
-    const path = '/api/v1/tools/execute';
-    const got = await siege.send({ method: 'POST', path, headers: [bearer(token)], body: { calls: [call] } });
-    return JSON.stringify(expectStatus(got, 200).body.results);
-  };
-  expect(await execute({ tool: 'mcp:own/go', input: {} })).toMatch(/did not answer/);
+test.runIf(FULL)(
+  'a server whose script was not there when it was accepted is not started once the script comes [adv.Q2]',
+  async () => {
+    const siege = await laySiege({
+      human: true,
+      here: true,
+      files: {
+        'agent_workflow.yaml':
+          'workflow: lab\nphases: { LAB: { allowed_tools: [write_files, "mcp:own/go"], writes: ["tools/**"] } }\n',
+        'phasegate.config.yaml': CONFIG,
+      },
+    });
+    const key = await siege.agent('ada');
+    await siege.queue('lab');
+    const { token } = await siege.claim('ada', key);
+    const execute = async (call: JsonObject) => {
+      const path = '/api/v1/tools/execute';
+      const got = await siege.send({
+        method: 'POST',
+        path,
+        headers: [bearer(token)],
+        body: { calls: [call] },
+      });
+      return JSON.stringify(expectStatus(got, 200).body.results);
+    };
+    expect(await execute({ tool: 'mcp:own/go', input: {} })).toMatch(/did not answer/);
 
-  const content = 'touch pwned; exec sleep 600\n';
-  await execute({ tool: 'write_files', input: { path: 'tools/own.sh', content } });
+    const content = 'touch pwned; exec sleep 600\n';
+    await execute({ tool: 'write_files', input: { path: 'tools/own.sh', content } });
 
-  await until('it is refused', async () =>
-    /`tools\/own\.sh`, which it starts, was not there when it was accepted/.test(
-      await execute({ tool: 'mcp:own/go', input: {} }),
-    ),
-  );
-  expect(existsSync(join(siege.project.root, 'pwned'))).toBe(false);
-});
+    await until('it is refused', async () =>
+      /`tools\/own\.sh`, which it starts, was not there when it was accepted/.test(
+        await execute({ tool: 'mcp:own/go', input: {} }),
+      ),
+    );
+    expect(existsSync(join(siege.project.root, 'pwned'))).toBe(false);
+  },
+);
 
 test('a script that the command names without its ending, or by its folder, is accepted with its content [adv.Q2]', async () => {
   for (const [words, path, files] of [

@@ -26,7 +26,7 @@ phases:
     instructions: Tag the release.
 `;
 
-test(
+test.runIf(FULL)(
   'a human registers a passkey with the passphrase and decides with it, and the audit verifies the decision',
   async () => {
     const { project, page, run } = await atGate();

@@ -4,7 +4,7 @@ import { createServer, request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { hookSocketFor, pidFileOf } from '../../packages/phasegate/src/settings/hookSocket.ts';
-import { someOf } from '../tier.ts';
+import { FULL, someOf } from '../tier.ts';
 import { asProcess, makeProject, phasegate, type TestProject } from './cli.ts';
 
 const ERRAND = { 'errand.workflow.yaml': 'workflow: errand\nphases: { GO: {} }\n' };
@@ -86,24 +86,27 @@ test.each(someOf(LOST, { quick: 1, full: LOST.length }))(
   },
 );
 
-test('it ends by itself when nothing has used it, and where a human is set up only they end it before', async () => {
-  const project = makeProject(ERRAND);
-  const passphrase = 'a passphrase of many words';
-  await phasegate(project, ['humans', 'add', 'maria'], { newPassphrase: passphrase });
-  const { pid } = await up(project);
+test.runIf(FULL)(
+  'it ends by itself when nothing has used it, and where a human is set up only they end it before',
+  async () => {
+    const project = makeProject(ERRAND);
+    const passphrase = 'a passphrase of many words';
+    await phasegate(project, ['humans', 'add', 'maria'], { newPassphrase: passphrase });
+    const { pid } = await up(project);
 
-  const refused = await asProcess(project, ['down']);
-  expect(refused.code).toBe(2);
-  expect(isAlive(pid)).toBe(true);
-  const ended = await asProcess(project, ['down'], { passphrase });
-  expect(ended.code).toBe(0);
-  const short = await up(project, ['--idle', '1s']);
-  await endOf(short.pid);
+    const refused = await asProcess(project, ['down']);
+    expect(refused.code).toBe(2);
+    expect(isAlive(pid)).toBe(true);
+    const ended = await asProcess(project, ['down'], { passphrase });
+    expect(ended.code).toBe(0);
+    const short = await up(project, ['--idle', '1s']);
+    await endOf(short.pid);
 
-  expect(existsSync(join(project.stateDir, 'server.json'))).toBe(false);
-  const { stdout } = await phasegate(project, ['audit', 'export', '--as', 'maria'], { passphrase });
-  expect(stdout.match(/"server_stopped"/g)).toHaveLength(2);
-});
+    expect(existsSync(join(project.stateDir, 'server.json'))).toBe(false);
+    const { stdout } = await phasegate(project, ['audit', 'export', '--as', 'maria'], { passphrase });
+    expect(stdout.match(/"server_stopped"/g)).toHaveLength(2);
+  },
+);
 
 interface Up {
   readonly url: string;

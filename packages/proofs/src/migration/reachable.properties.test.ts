@@ -98,7 +98,7 @@ function alone(seen: Seen): void {
         seen(run, events);
       }
     }),
-    { numRuns: cases({ quick: 60, full: 1500 }) },
+    { numRuns: cases({ quick: 20, full: 1500 }) },
   );
 }
 
@@ -119,6 +119,6 @@ function shared(seen: Seen): void {
         if (index % 7 === 0) seen(run, events);
       });
     }),
-    { numRuns: cases({ quick: 30, full: 750 }) },
+    { numRuns: cases({ quick: 10, full: 750 }) },
   );
 }

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
+import { FULL } from '../../../../../test/tier.ts';
 import type { HotRoutes } from './hotRoutes.ts';
 import { type HttpOptions, type HttpServer, serveHttp } from './httpServer.ts';
 
@@ -99,7 +100,7 @@ test.each([
   await answered;
 });
 
-test('requests that never become whole make room for who comes', async () => {
+test.runIf(FULL)('requests that never become whole make room for who comes', async () => {
   const fetch = async (request: Request) => new Response(await request.text());
   const server = await serving({ fetch }, { limits: { maxConnections: 3 } });
   const half = await Promise.all([1, 2, 3].map(() => opened(server, post('/slow', 'x').slice(0, -1))));
