@@ -21,7 +21,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { hookScript } from '../../packages/phasegate/src/settings/hookScript.ts';
 import { hookSocketFor, pidFileOf } from '../../packages/phasegate/src/settings/hookSocket.ts';
 import { hookProgramOf } from '../../packages/phasegate/src/settings/installSettings.ts';
-import { asProcess, makeProject, TESTED } from './cli.ts';
+import { asProcess, makeProject, PROGRAM, TESTED } from './cli.ts';
 
 const project = makeProject({ ...TESTED, 'phasegate.config.json': '{ "port": 18441 }' });
 const socket = hookSocketFor(project.stateDir);
@@ -282,6 +282,36 @@ test('without them Phasegate itself answers, and what was told and answered is p
     expect(String(Buffer.concat(told)) === long, by).toBe(true);
   }
   expect(readdirSync(folder)).toContain('phasegate');
+});
+
+test.each(BY)('the PATH by which its client finds programs is told, asked by %s', async (by) => {
+  const told: (string | undefined)[] = [];
+  const listener: RequestListener = (request, response) => {
+    const header = request.headers['x-phasegate-path'];
+    told.push(header === undefined ? undefined : Buffer.from(String(header), 'latin1').toString());
+    response.end('{}');
+  };
+  const { file } = await scripted({ listener, ...ASKED_BY[by] });
+  const PATH = '/projekt/ü b/.bin:/usr/bin';
+  // What could not be told as it is leads to no program at all.
+  for (const path of [PATH, '/usr/bin\nx-phasegate-run: another', `/usr/bin:${'/a'.repeat(5000)}`])
+    expect(await ask('{}', { PATH: path }, file)).toMatchObject({ code: 0 });
+  expect(told).toEqual([PATH, '/', '/']);
+});
+
+test('a program of the project that the client finds first is not taken for Phasegate [adv.B5]', async () => {
+  const bin = join(project.root, 'node_modules/.bin');
+  mkdirSync(bin, { recursive: true });
+  writeFileSync(join(bin, 'phasegate'), '#!/bin/sh\ntouch escaped\n', { mode: 0o755 });
+  onTestFinished(() => rmSync(join(project.root, 'node_modules'), { recursive: true }));
+  const told = async (command: string, PATH: string) =>
+    (await ask(event('Bash', { command }), { PATH })).stdout;
+
+  const refused = await told('phasegate runs', `${bin}:/usr/bin:/bin`);
+  const called = await told(`${PROGRAM} runs`, `${bin}:/usr/bin:/bin`);
+
+  expect(JSON.parse(refused)).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
+  expect(called).not.toContain('deny');
 });
 
 function event(tool: string, input: object): string {

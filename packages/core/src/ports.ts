@@ -105,7 +105,7 @@ export type {
   UnlockedHuman,
   WrappedKey,
 } from './ports/humans.ts';
-export type { KeptBeside, KeptRecord, KeptStore } from './ports/kept.ts';
+export type { KeptBeside, KeptPart, KeptRecord, KeptStore } from './ports/kept.ts';
 export type {
   Admitted,
   AgentPrincipal,

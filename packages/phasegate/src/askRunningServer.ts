@@ -12,11 +12,7 @@ import { hookSocketFor, isServedBy, requireSocketFolder } from './settings/hookS
  */
 export async function askRunningServer(
   stateDir: string,
-  {
-    client,
-    body,
-    run = '',
-  }: { readonly client: HookClient; readonly body: string; readonly run?: string | undefined },
+  { client, body, run = '', programs = '' }: AskedEvent,
 ): Promise<JsonObject | null> {
   const path = hookSocketFor(stateDir);
   if (!existsSync(join(stateDir, 'server.json')) || !existsSync(path) || !/^[\w-]*$/.test(run)) return null;
@@ -24,11 +20,20 @@ export async function askRunningServer(
     requireSocketFolder(path);
     const found = await findServer(stateDir);
     if (found === null || !isServedBy(path, found.pid)) return null;
-    const value = JSON.parse(await posted(path, `/api/v1/hooks/${client}`, { body, run })) as Json;
+    const value = JSON.parse(await posted(path, `/api/v1/hooks/${client}`, { body, run, programs })) as Json;
     return isJsonObject(value) ? value : null;
   } catch {
     return null;
   }
+}
+
+/** What is put to it. */
+export interface AskedEvent {
+  readonly client: HookClient;
+  readonly body: string;
+  readonly run?: string | undefined;
+  /** PATH of the client. */
+  readonly programs?: string | undefined;
 }
 
 const PATIENCE_MS = 9_000;
@@ -36,13 +41,14 @@ const PATIENCE_MS = 9_000;
 function posted(
   socketPath: string,
   path: string,
-  { body, run }: { readonly body: string; readonly run: string },
+  { body, run, programs }: { readonly body: string; readonly run: string; readonly programs: string },
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     const headers = {
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
       'x-phasegate-run': run,
+      'x-phasegate-path': Buffer.from(programs).toString('latin1'),
     };
     const signal = AbortSignal.timeout(PATIENCE_MS);
     const asked = request({ socketPath, path, method: 'POST', headers, agent: false, signal }, (response) => {

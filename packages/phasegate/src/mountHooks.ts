@@ -3,6 +3,7 @@ import { type HookClient, isHookClient, type OpenProject } from './runtime/ports
 import { readUserRecord } from './settings/userSettings.ts';
 import { answerHook, HOOK_LIMIT } from './surfaces/hooks/answerHook.ts';
 import { createPairing } from './surfaces/hooks/pairing.ts';
+import { sessionIn } from './surfaces/hooks/sessionIn.ts';
 import type { HookMount, Log } from './surfaces/rest/parts.ts';
 
 /** Hooks of clients, for the one who has the project's key for them or the user's own socket. */
@@ -18,6 +19,7 @@ export function mountHooks(stateDir: string, project: () => OpenProject, log: Lo
     knows: isHookClient,
     isKey: (secret) => isHookKey(stateDir, secret),
     limit: HOOK_LIMIT,
+    sessionOf: sessionIn,
     answer: ({ client, ...event }) =>
       answerHook(
         { client: client as HookClient, ...event },

@@ -18,12 +18,22 @@ export function keptParts(parts: {
     async kept(kind, key) {
       return sound((await readKept(database.query, seal, [{ kind, key }])).get(keptKey(kind, key)));
     },
-    async keptAll(kind, prefix = '') {
-      const { rows } = await database.query(`SELECT * FROM kept WHERE ${BENEATH} ORDER BY key`, [
-        kind,
-        ...range(prefix),
-      ]);
-      return rows.map((row) => opened(seal, row));
+    async keptAll(kind, prefix = '', part) {
+      const [from, to] = range(prefix);
+      if (part === undefined) {
+        const { rows } = await database.query(`SELECT * FROM kept WHERE ${BENEATH} ORDER BY key`, [
+          kind,
+          from,
+          to,
+        ]);
+        return rows.map((row) => opened(seal, row));
+      }
+      const { limit, before = to } = part;
+      const { rows } = await database.query(
+        `SELECT * FROM kept WHERE ${BENEATH} AND key < $4 ORDER BY key DESC LIMIT $5`,
+        [kind, from, to, before, limit],
+      );
+      return rows.map((row) => opened(seal, row)).reverse();
     },
     async keep({ kind, key, data }, { run, audit, epoch, was }) {
       if (!isStorable(key))

@@ -23,12 +23,19 @@ export interface KeptBeside {
   readonly was?: JsonObject | null | undefined;
 }
 
+/** The last of some records by their keys: all can be read in pieces from the end, while others are served in between. */
+export interface KeptPart {
+  readonly limit: number;
+  /** Left out: the very last. */
+  readonly before?: string | undefined;
+}
+
 /** Where such records are. */
 export interface KeptStore {
   /** Throws `state_tampered` where the record does not match its seal. */
   kept(kind: string, key: string): Promise<JsonObject | undefined>;
-  /** Those whose key begins so, by key. */
-  keptAll(kind: string, prefix?: string): Promise<readonly KeptRecord[]>;
+  /** Those whose key begins so, by key; or a part of them, where there may be many. */
+  keptAll(kind: string, prefix?: string, part?: KeptPart): Promise<readonly KeptRecord[]>;
   /** Keeps one, in place of what had its key. False, and nothing written, where `beside` no longer holds. */
   keep(record: KeptRecord, beside: KeptBeside): Promise<boolean>;
   /** Drops those whose key begins so, or the one whose key it is where `isKey` says that; says how many. */

@@ -26,6 +26,21 @@ export const KEPT_CLAUSES: readonly Clause[] = [
     },
   },
   {
+    name: 'gives the last of many small records, piece by piece',
+    async body(store, expect) {
+      const keys = ['a/1', 'a/2', 'a/3', 'b/1'];
+      for (const key of keys) expect(await store.keep(sampleKept(key), ON_PROJECT)).toBe(true);
+      const part = async (prefix: string, limit: number, before?: string) =>
+        (await store.keptAll('session', prefix, { limit, before })).map(({ key }) => key);
+      expect(await part('', 10)).toEqual(keys);
+      expect(await part('a/', 2)).toEqual(['a/2', 'a/3']);
+      expect(await part('a/', 2, 'a/2')).toEqual(['a/1']);
+      expect(await part('a/', 2, 'a/1')).toEqual([]);
+      // A key of another beginning is no way out of what was asked for.
+      expect(await part('a/', 9, 'b/2')).toEqual(['a/1', 'a/2', 'a/3']);
+    },
+  },
+  {
     name: 'keeps a record only beside what it was made from',
     async body(store, expect, { sampleRun }) {
       await create(store, sampleRun('r1'));

@@ -24,6 +24,8 @@ export interface HookProgram {
 export const HOOK_SECONDS = 60;
 const START_SECONDS = 15;
 const ASK_SECONDS = 20;
+/** Longer than any that is real, and short enough for a header; a longer one finds nothing. */
+const LONGEST_PATH = 8000;
 
 /**
  * The program that a client runs as its hook, in plain `sh`: it hands the event to the server and prints the answer.
@@ -46,6 +48,8 @@ scope=\${1-project}
 run=\${PHASEGATE_RUN-}
 line='
 '
+# Where the client's own shell looks for programs.
+path=\${PATH-}
 
 fail() {
   printf '[phasegate] not allowed, because it could not be judged: %.600s\\n' "$1" >&2
@@ -53,12 +57,16 @@ ${client === 'copilot' || client === 'claude' ? refusalInWords(client) : ''}  ex
 }
 
 case $run in *[!A-Za-z0-9_-]*) fail 'PHASEGATE_RUN is not the id of a run' ;; esac
+case $path in *"$line"*) path=/ ;; esac
+test "\${#path}" -le ${LONGEST_PATH} || path=/
 case $scope in project | user) ;; *) fail 'the hook is not called as it was written' ;; esac
 
 phasegate() {
   ${word(env)} -i ${Object.entries(program.environment)
     .map(([name, value]) => `${name}=${word(value)} `)
-    .join('')}PHASEGATE_RUN="$run" ${program.phasegate.map(word).join(' ')} "$@" --project ${word(root)}
+    .join(
+      '',
+    )}PHASEGATE_RUN="$run" PHASEGATE_CLIENT_PATH="$path" ${program.phasegate.map(word).join(' ')} "$@" --project ${word(root)}
 }
 
 ${asking === null ? withoutServer() : withServer(program, asking)}
@@ -75,11 +83,11 @@ exit 0
 /** The words that hand stdin to the server and print its answer with the status; null where nothing can. */
 function askingOf({ env, perl, curl }: HookProgram): string | null {
   if (perl !== null)
-    return `exec ${word(env)} -i ${word(perl)} -f -e ${word(perlAsking(ASK_SECONDS))} "$socket" "$client" "$run" "$scope" 2>&1`;
+    return `exec ${word(env)} -i ${word(perl)} -f -e ${word(perlAsking(ASK_SECONDS))} "$socket" "$client" "$run" "$scope" "$path" 2>&1`;
   // `-q` comes first, or a .curlrc is read; nothing is asked by way of a proxy.
   return curl === null
     ? null
-    : `exec ${word(env)} -i ${word(curl)} -q -sS --noproxy '*' --connect-timeout 2 --max-time ${ASK_SECONDS} --unix-socket "$socket" -H 'content-type: application/json' -H 'expect:' -H "x-phasegate-run: $run" -H "x-phasegate-scope: $scope" --data-binary @- -w '\\n%{http_code}' "http://localhost/api/v1/hooks/$client" 2>&1`;
+    : `exec ${word(env)} -i ${word(curl)} -q -sS --noproxy '*' --connect-timeout 2 --max-time ${ASK_SECONDS} --unix-socket "$socket" -H 'content-type: application/json' -H 'expect:' -H "x-phasegate-run: $run" -H "x-phasegate-scope: $scope" -H "x-phasegate-path: $path" --data-binary @- -w '\\n%{http_code}' "http://localhost/api/v1/hooks/$client" 2>&1`;
 }
 
 function withServer({ socket }: HookProgram, asking: string): string {

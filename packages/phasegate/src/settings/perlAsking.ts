@@ -5,7 +5,7 @@
  * that with `-f` and an empty environment nothing but Perl itself decides what runs. The numbers are those of Linux.
  */
 export function perlAsking(seconds: number): string {
-  return `my ($path, $client, $run, $scope) = @ARGV;
+  return `my ($path, $client, $run, $scope, $programs) = @ARGV;
 $SIG{ALRM} = sub { exit 28 };
 $SIG{PIPE} = "IGNORE";
 alarm ${seconds};
@@ -19,6 +19,7 @@ socket($server, 1, 1, 0) && connect($server, pack("Sa*x", 1, $path)) or exit 7;
 binmode $server;
 my $asked = "POST /api/v1/hooks/$client HTTP/1.1\\r\\nhost: localhost\\r\\nconnection: close\\r\\n" .
   "content-type: application/json\\r\\nx-phasegate-run: $run\\r\\nx-phasegate-scope: $scope\\r\\n" .
+  "x-phasegate-path: $programs\\r\\n" .
   "content-length: " . length($body) . "\\r\\n\\r\\n" . $body;
 for (my $at = 0; $at < length $asked; ) {
   my $sent = syswrite $server, $asked, 65536, $at;

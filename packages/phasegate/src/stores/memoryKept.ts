@@ -29,10 +29,12 @@ export function createMemoryKept(means: {
 
   return {
     kept: (kind, key) => asking(() => find(kind, key)),
-    keptAll: (kind, prefix = '') =>
-      asking(() =>
-        matching(kind, prefix).map((key): KeptRecord => ({ kind, key, data: find(kind, key) ?? {} })),
-      ),
+    keptAll: (kind, prefix = '', part) =>
+      asking(() => {
+        const keys = matching(kind, prefix).filter((key) => part?.before === undefined || key < part.before);
+        const some = part === undefined ? keys : keys.slice(-part.limit);
+        return some.map((key): KeptRecord => ({ kind, key, data: find(kind, key) ?? {} }));
+      }),
     keep: ({ kind, key, data }, { run, audit, epoch, was }) =>
       changing(() => {
         const before = run === null ? null : runOf(run);

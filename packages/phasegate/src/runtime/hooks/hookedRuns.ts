@@ -72,10 +72,14 @@ export async function announceStart(
     of,
     at: String(own(data, 'at')),
   }));
-  // Of one session the newest alone: somebody could announce without end, and all are looked at.
-  const mine = all.filter(({ of }) => of.startsWith(`${key}/`)).toSorted((a, b) => (a.at < b.at ? -1 : 1));
-  const surplus = mine.slice(0, Math.max(0, mine.length - MOST_ANNOUNCED + 1));
-  for (const { of } of [...all.filter(({ at }) => at < before), ...surplus])
+  // Of one session the newest alone, and of all: somebody could announce without end, and all are looked at.
+  const newer = all.toSorted((a, b) => (a.at < b.at ? -1 : 1));
+  const mine = newer.filter(({ of }) => of.startsWith(`${key}/`));
+  const surplus = (of: typeof all, most: number) => of.slice(0, Math.max(0, of.length - most + 1));
+  const old = newer.filter(({ at }) => at < before);
+  for (const of of new Set(
+    [...old, ...surplus(mine, MOST_ANNOUNCED), ...surplus(newer, MOST_OF_ALL)].map((one) => one.of),
+  ))
     await store.dropKept(ANNOUNCED, of, true);
   const at = new Date(now()).toISOString();
   const id = hash(tool.callId ?? `${at} ${JSON.stringify(tool.input)}`);
@@ -110,6 +114,7 @@ const ANNOUNCED = 'announced';
 const ENCLOSED = 'enclosed';
 /** Of one session at a time. */
 const MOST_ANNOUNCED = 20;
+const MOST_OF_ALL = 500;
 /** From the hook of a call that starts a run to that start: the client may ask its human in between. */
 const ANNOUNCED_MS = 5 * 60_000;
 /** A session that was not heard of for so long is looked at when it is heard of again. */

@@ -66,14 +66,22 @@ export function createHooks(parts: HookParts): Pick<Hooks, 'handle' | 'pause' | 
   const sessions = createSessions({ ...parts, proofs, look, places: settings });
   const watch = createSettingsWatch({ ...parts, sessions, look });
   const hold = createRingHold({ ...parts, sessions, proofs });
-  const attend = async (event: HookEvent) =>
-    hold(await watch(await sessions.attend(event)), AFRESH.has(event.event));
+  const attend = async (event: HookEvent) => {
+    const attended = await sessions.attend(event);
+    if (attended.isNew) await prune();
+    return hold(await watch(attended), AFRESH.has(event.event));
+  };
   const pauses = createPauses(parts);
   const calls = createJudgedCalls(parts);
   const reconcile = createReconciling({ ...parts, sessions });
   const { path, workspaceOf } = settings;
   const programs = { own: [real(settings.file)], path, workspaceOf };
   let begun = 0;
+  /** Nobody's session waits for it or fails by it. Any event can be the first of a session. */
+  const prune = async () => {
+    begun += 1;
+    await pruneSessions(parts, begun % PRUNED_EVERY === 0).catch(() => 0);
+  };
 
   async function handle(event: HookEvent): Promise<HookAnswer> {
     switch (event.event) {
@@ -81,14 +89,10 @@ export function createHooks(parts: HookParts): Pick<Hooks, 'handle' | 'pause' | 
         return beforeTool(event);
       case 'after_tool':
         return afterTool(event);
-      case 'session_start':
-        // Nobody's session waits for it or fails by it.
-        begun += 1;
-        await pruneSessions(parts, begun % PRUNED_EVERY === 0).catch(() => 0);
-        return card(event, true);
       case 'compacting':
         await sessions.remember(await attend(event), { untold: true });
         return NONE;
+      case 'session_start':
       case 'compacted':
       case 'subagent_start':
         return card(event, true);
@@ -121,7 +125,7 @@ export function createHooks(parts: HookParts): Pick<Hooks, 'handle' | 'pause' | 
     let attended = await attend(event);
     const before = await calls.find(attended, tool);
     if (before !== null) return answerTo(attended, tool, before);
-    const shell = shellOf(tool, event.cwd);
+    const shell = shellOf(tool, event);
     const named = namedRun(tool, shell);
     if (named !== null)
       attended = await hold(await watch(await sessions.bind(attended, named, 'named')), false);
@@ -191,14 +195,17 @@ export function createHooks(parts: HookParts): Pick<Hooks, 'handle' | 'pause' | 
       ];
     }
     return tool.uses
-      .flatMap((use) => readsByShell(run, use, attended.event) ?? [asGit(run, use)])
+      .flatMap((use) => readsByShell(run, use, { ...attended.event, workspaceOf }) ?? [asGit(run, use)])
       .map((use) => placed(use, attended));
   }
 
-  function shellOf(tool: HookTool, cwd: string) {
+  function shellOf(tool: HookTool, { cwd, programs: clientPath }: HookEvent) {
     const [only, ...others] = tool.uses;
     if (tool.kind !== 'judged' || only?.tool !== 'bash' || others.length > 0) return null;
-    const found = ownCommand(String(own(only.input, 'command') ?? ''), folderOf(tool, cwd), programs);
+    const found = ownCommand(String(own(only.input, 'command') ?? ''), folderOf(tool, cwd), {
+      ...programs,
+      clientPath,
+    });
     // Read as bash reads it; in another language only a human's verb is sure to be one.
     return own(only.input, 'language') === undefined || found.kind === 'humans' ? found : OTHER;
   }
@@ -216,7 +223,7 @@ export function createHooks(parts: HookParts): Pick<Hooks, 'handle' | 'pause' | 
   /** The same command in the sandbox of its phase, where one is asked for and the client takes another input. */
   async function inSandbox({ run, event }: Attended, tool: HookTool): Promise<HookAnswer | null> {
     const [only] = tool.uses;
-    if (run === null || !tool.rewrites || only?.tool !== 'bash' || shellOf(tool, event.cwd)?.kind !== 'other')
+    if (run === null || !tool.rewrites || only?.tool !== 'bash' || shellOf(tool, event)?.kind !== 'other')
       return null;
     if (!(await parts.sandboxes.isAsked(run))) return null;
     const command = String(own(only.input, 'command') ?? '');
@@ -230,7 +237,7 @@ export function createHooks(parts: HookParts): Pick<Hooks, 'handle' | 'pause' | 
     let attended = await attend(event);
     if (tool === undefined) return NONE;
     const output = report?.output ?? null;
-    const shell = shellOf(tool, event.cwd);
+    const shell = shellOf(tool, event);
     const told = { ok: report?.ok ?? false, output_hash: parts.hash(JSON.stringify(output)) };
     const found = await calls.report(attended, { tool, told, argv: executedBy(tool, shell) });
     if (told.ok && (tool.kind === 'own' || shell?.kind === 'agents')) {

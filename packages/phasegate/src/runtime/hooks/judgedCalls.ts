@@ -2,6 +2,7 @@ import { type Blocker, canonicalJson, type JsonObject, own, type Run, type Verdi
 import { argvHash, OBSERVED } from '../observing.ts';
 import type { AuditDraft, HookTool, Store } from '../ports.ts';
 import type { AskedUse, Runtime } from '../runtime.ts';
+import { CALL } from './sessionCalls.ts';
 import type { Attended } from './sessions.ts';
 
 /** What was decided on one call of a client; kept, so that a call gets one decision however often it is asked. */
@@ -49,13 +50,20 @@ export function createJudgedCalls(parts: {
   const time = () => new Date(parts.now()).toISOString();
   const hashOf = (tool: HookTool) => hash(canonicalJson({ name: tool.name, input: tool.input }));
 
+  const argsOf = (tool: HookTool) => hash(canonicalJson(tool.input));
+
   /** A client without ids of calls has each told by what it is; an equal one later is judged anew. */
   function keyOf({ key }: Attended, { callId }: HookTool): string | null {
     return callId === null ? null : `${key}/${callId}`;
   }
 
+  /** Where calls without an id lie that have this input, so that a report is found without looking at all the others. */
+  function placeOf(session: string, tool: HookTool): string {
+    return `${session}/~${argsOf(tool)}/`;
+  }
+
   async function kept(key: string): Promise<CallDecision | null> {
-    const data = await store.kept(KIND, key);
+    const data = await store.kept(CALL, key);
     return data === undefined ? null : (data as unknown as CallDecision);
   }
 
@@ -65,11 +73,9 @@ export function createJudgedCalls(parts: {
     tool: HookTool,
   ): Promise<readonly [string, CallDecision] | null> {
     const wanted = hashOf(tool);
-    const all = await store.keptAll(KIND, `${key}/`);
-    const found = all.filter(
+    const last = (await store.keptAll(CALL, placeOf(key, tool), { limit: EQUAL_AT_ONCE })).findLast(
       ({ data }) => own(data, 'input_hash') === wanted && own(data, 'reported') === false,
     );
-    const last = found.at(-1);
     return last === undefined ? null : [last.key, last.data as unknown as CallDecision];
   }
 
@@ -86,7 +92,7 @@ export function createJudgedCalls(parts: {
       allowed: verdict.allowed,
       blocker: verdict.allowed ? null : verdict.blockers[0],
       input_hash: hashOf(tool),
-      args_hash: hash(canonicalJson(tool.input)),
+      args_hash: argsOf(tool),
       tool: tool.name,
       at: time(),
       reported: false,
@@ -132,13 +138,13 @@ export function createJudgedCalls(parts: {
       const { run } = attended;
       const key =
         keyOf(attended, tool) ??
-        `${attended.key}/${time()}-${parts.hash(`${hashOf(tool)}${counter++}`).slice(0, 16)}`;
+        `${placeOf(attended.key, tool)}${time()}-${parts.hash(`${hashOf(tool)}${counter++}`).slice(0, 16)}`;
       let decision: CallDecision | undefined;
       const keep = async (verdict: Verdict, audit: readonly AuditDraft[]) => {
         decision = decisionOf(run, tool, verdict);
         const data = { ...decision } as unknown as JsonObject;
         const beside = { run: run?.id ?? null, epoch: run?.epoch, audit, was: null };
-        return store.keep({ kind: KIND, key, data }, beside);
+        return store.keep({ kind: CALL, key, data }, beside);
       };
       const principal = { kind: 'agent', name: run?.holder ?? LOCAL } as const;
       const verdict = await runtime.judgeTogether(run, uses(), {
@@ -165,7 +171,7 @@ export function createJudgedCalls(parts: {
         event: 'hook_reported',
         data: { ...toldOf(attended, tool), ...told, ...(await seen(decision, at, argv)) },
       };
-      await store.keep({ kind: KIND, key: at, data }, { run, audit: run === null ? [] : [note] });
+      await store.keep({ kind: CALL, key: at, data }, { run, audit: run === null ? [] : [note] });
       return decision;
     },
   };
@@ -174,7 +180,8 @@ export function createJudgedCalls(parts: {
 /** The run moved on while a call was judged: it is to be judged where the run is now. */
 export class RunMoved extends Error {}
 
-const KIND = 'call';
+/** Of calls without an id that are equal, so many can be under way at a time. */
+const EQUAL_AT_ONCE = 256;
 const LOCAL = 'local';
 let counter = 0;
 

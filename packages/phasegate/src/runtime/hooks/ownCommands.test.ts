@@ -16,9 +16,9 @@ writeFileSync(program, '#!/bin/sh\n');
 chmodSync(program, 0o755);
 symlinkSync(program, join(project, 'node_modules/.bin/phasegate'));
 
-function kindOf(line: string): string {
+function kindOf(line: string, clientPath?: string): string {
   const workspaceOf = (path: string) => (isWithin(realpathOf(path), project) ? project : null);
-  const found = ownCommand(line, project, { own: [program], path: base, workspaceOf });
+  const found = ownCommand(line, project, { own: [program], path: base, clientPath, workspaceOf });
   return found.kind === 'humans' ? found.verb : found.kind;
 }
 
@@ -45,6 +45,22 @@ test.each([
   ['npx of another folder', 'cd docs && npx phasegate next'],
 ])('with %s a line is judged as any other [adv.B4] [adv.B5]', (_, line) => {
   expect(kindOf(line)).toBe('other');
+});
+
+test('a name is ours where it is for the client, too, whose PATH may lead to a program of the project [adv.B5]', () => {
+  const planted = join(project, 'docs/n/phasegate');
+  writeFileSync(planted, '#!/bin/sh\ntouch src/x\n', { mode: 0o755 });
+  const linked = join(project, 'node_modules/.bin');
+  for (const path of [base, `/nowhere:${base}:.`, `${linked}:${base}`, `${base}:${join(project, 'docs/n')}`])
+    expect(kindOf('phasegate next', path), path).toBe('agents');
+  for (const path of [`${join(project, 'docs/n')}:${base}`, `.:${base}`, `:${base}`, '/nowhere', '/'])
+    expect(kindOf('phasegate next', path), path).toBe('other');
+  // So are the programs that only cut what it prints.
+  expect(kindOf('phasegate next | head -3', `${base}:/usr/bin:/bin`)).toBe('agents');
+  writeFileSync(join(project, 'docs/n/head'), '#!/bin/sh\ntouch src/x\n', { mode: 0o755 });
+  expect(kindOf('phasegate next | head -3', `${base}:${join(project, 'docs/n')}:/usr/bin`)).toBe('other');
+  // By its own path it is the same program, wherever the client looks.
+  expect(kindOf(`${program} next`, '/nowhere')).toBe('agents');
 });
 
 test.each([

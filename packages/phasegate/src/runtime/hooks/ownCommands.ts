@@ -1,8 +1,8 @@
-import { accessSync, constants, realpathSync } from 'node:fs';
-import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import { EVIDENCE_LIMIT } from '@phasegate/core/contract';
 import { parseCommandLine } from '@phasegate/core/model';
 import { type AgentWords, agentWords } from './agentVerbs.ts';
+import { isPlanted, lookedUp, realOr } from './programPaths.ts';
 
 /** What a line of the shell has to do with Phasegate's own program. */
 export type OwnCommand =
@@ -24,6 +24,8 @@ export interface ProgramPlaces {
   /** Real paths of Phasegate's own program. */
   readonly own: readonly string[];
   readonly path: string;
+  /** PATH of the client, where it is known: its shell finds programs by that. */
+  readonly clientPath?: string | undefined;
   /** The folder of the project that holds a path; null where none does. */
   workspaceOf(path: string): string | null;
 }
@@ -36,7 +38,7 @@ export function ownCommand(line: string, cwd: string, places: ProgramPlaces): Ow
   if (line.length > LONGEST_LINE) return { kind: 'other' };
   const read = parseCommandLine(withoutQuotedText(line));
   if (!read.ok) return { kind: 'other' };
-  const beside = read.commands.filter((words) => !isHarmless(words));
+  const beside = read.commands.filter((words) => !isHarmless(words, places));
   // From another folder a relative name is another program.
   const moves = read.commands.some(([program]) => program === 'cd');
   const called = beside.map((words) =>
@@ -119,13 +121,17 @@ function withoutQuotedText(line: string): string {
 const LONGEST_LINE = EVIDENCE_LIMIT + 10_000;
 
 /** What hands text to a command, or cuts what it prints: it can change nothing. */
-function isHarmless([program, ...words]: readonly string[]): boolean {
+function isHarmless([program, ...words]: readonly string[], places: ProgramPlaces): boolean {
   if (program === 'echo' || program === 'true' || program === 'pwd') return true;
   // `printf -v PATH` sets a variable, by which the next program is another one.
   if (program === 'printf') return !(words[0] ?? '').startsWith('-');
   if (program === 'cd') return words.length <= 1;
   // A number that stands alone would be the name of a file.
-  return (program === 'head' || program === 'tail') && /^(?:-[nc]? ?\d+)?$/.test(words.join(' '));
+  return (
+    (program === 'head' || program === 'tail') &&
+    /^(?:-[nc]? ?\d+)?$/.test(words.join(' ')) &&
+    !isPlanted(program, places.clientPath, places.workspaceOf)
+  );
 }
 
 /** What is for humans alone; they have a terminal of their own. */
@@ -179,29 +185,10 @@ function verbAt(words: readonly string[]): number {
   return words.length;
 }
 
-function isOwn(program: string, cwd: string, { own, path }: ProgramPlaces): boolean {
-  const found = program.includes('/') ? [resolve(cwd, program)] : lookedUp(program, path);
-  return found.some((file) => own.includes(realOr(file)));
-}
-
-/** The file a shell would run; the first of that name, whatever it is. */
-function lookedUp(name: string, path: string): readonly string[] {
-  for (const folder of path.split(delimiter)) {
-    if (!isAbsolute(folder)) continue;
-    try {
-      accessSync(join(folder, name), constants.X_OK);
-      return [join(folder, name)];
-    } catch {
-      // Not in this folder.
-    }
-  }
-  return [];
-}
-
-function realOr(file: string): string {
-  try {
-    return realpathSync(file);
-  } catch {
-    return file;
-  }
+/** INVARIANT: a name is ours where it is for this process and for the client, whose PATH may lead into the project first. */
+function isOwn(program: string, cwd: string, { own, path, clientPath = path }: ProgramPlaces): boolean {
+  const found = program.includes('/')
+    ? [resolve(cwd, program)]
+    : [lookedUp(program, path), lookedUp(program, clientPath)];
+  return found.every((file) => file !== null && own.includes(realOr(file)));
 }

@@ -1,5 +1,6 @@
 import { own } from '@phasegate/core';
 import type { KeptRecord, Store } from '../ports.ts';
+import { CALL, sessionCalls } from './sessionCalls.ts';
 
 /** What sessions are kept in. */
 export interface PruneParts {
@@ -10,9 +11,9 @@ export interface PruneParts {
 
 /**
  * Drops sessions that nobody heard of for a month, with what was decided on their calls, where every run they had to do
- * with has ended; and of sessions without a run the oldest beyond a thousand, which anyone can announce. That a session
- * came to a run, what was judged and what was found stays in the audit. Looks once a day, or when it is told to, at a
- * few sessions. Says how many were dropped.
+ * with has ended; and of sessions that have no run or ended themselves the oldest beyond a thousand, as anyone can
+ * announce them. That a session came to a run, what was judged and what was found stays in the audit. Looks once a day, or
+ * when it is told to, at a few sessions. Says how many were dropped.
  */
 export async function pruneSessions({ store, now }: PruneParts, isTold = false): Promise<number> {
   const iso = (at: number) => new Date(at).toISOString();
@@ -22,7 +23,7 @@ export async function pruneSessions({ store, now }: PruneParts, isTold = false):
   const all = (await store.keptAll('session')).toSorted((one, other) =>
     placeOf(one) < placeOf(other) ? -1 : 1,
   );
-  const free = all.filter(({ data }) => own(data, 'run') === null);
+  const free = all.filter((session) => own(session.data, 'run') === null || hasEnded(session));
   const surplus = new Set(free.slice(0, Math.max(0, free.length - MOST_FREE)));
   const old = all.filter((session) => lastAt(session) <= iso(now() - KEPT_MS) || surplus.has(session));
   // On from where the last look ended: those that must stay would be all that is ever looked at.
@@ -34,17 +35,26 @@ export async function pruneSessions({ store, now }: PruneParts, isTold = false):
   const data = { at, after: ended === undefined ? '' : placeOf(ended) };
   await store.keep({ kind: KIND, key: KEY, data }, { run: null, audit: [] });
   let dropped = 0;
-  for (const session of looked) dropped += await drop(store, session);
+  for (const session of looked)
+    dropped += await drop(store, session, surplus.has(session) && hasEnded(session));
   return dropped;
 }
 
-/** Drops one session with all that is kept of it, where nothing of it goes on: one or none. */
-async function drop(store: PruneParts['store'], { key, data }: KeptRecord): Promise<number> {
-  const calls = await store.keptAll('call', `${key}/`);
-  const runs = new Set([own(data, 'run'), ...calls.map((call) => own(call.data, 'run'))]);
-  if (await someGoesOn(store, runs)) return 0;
-  for (const kind of ['call', 'announced', 'forged', 'hook_forged']) await store.dropKept(kind, `${key}/`);
-  for (const run of runs) if (typeof run === 'string') await store.dropKept('observed', `${run}/`);
+/**
+ * Drops one session with all that is kept of it, where nothing of it goes on: one or none. A session that is over was
+ * compared at its end, so it also goes alone, while its run goes on; what was observed is then the run's.
+ */
+async function drop(
+  store: PruneParts['store'],
+  { key, data }: KeptRecord,
+  isAlone: boolean,
+): Promise<number> {
+  const runs = new Set([own(data, 'run')]);
+  for await (const call of sessionCalls(store, key)) runs.add(own(call.data, 'run'));
+  const goesOn = await someGoesOn(store, runs);
+  if (goesOn && !isAlone) return 0;
+  for (const kind of [CALL, 'announced', 'forged', 'hook_forged']) await store.dropKept(kind, `${key}/`);
+  for (const run of runs) if (typeof run === 'string' && !goesOn) await store.dropKept('observed', `${run}/`);
   // A key may be the beginning of another one's.
   await store.dropKept('unreconciled', key, true);
   return store.dropKept('session', key, true);
@@ -55,6 +65,10 @@ async function someGoesOn(store: Pick<Store, 'load'>, runs: ReadonlySet<unknown>
     if (typeof id === 'string' && ((await store.load(id))?.run.phase ?? null) !== null) return true;
   }
   return false;
+}
+
+function hasEnded({ data }: KeptRecord): boolean {
+  return own(data, 'ended') === true;
 }
 
 /** In the order in which sessions are looked at. */

@@ -3,6 +3,7 @@ import { parseCommandLine } from '@phasegate/core/model';
 import { ENGINE } from '../engine.ts';
 import type { Store, WrittenCall, WrittenCalls } from '../ports.ts';
 import type { Runtime } from '../runtime.ts';
+import { aTurn, CALL, PIECE, sessionCalls } from './sessionCalls.ts';
 import type { Attended, Sessions } from './sessions.ts';
 
 /** Compares a session's transcript with what was judged; gives the session as it is after that. */
@@ -47,12 +48,9 @@ export function createReconciling(parts: {
     calls: readonly WrittenCall[],
   ): Promise<readonly string[]> {
     const found = [];
-    const judged = calls.some(({ input }) => input !== undefined)
-      ? (await store.keptAll('call', `${key}/`))
-          .filter((call) => own(call.data, 'allowed') === true)
-          .map((call) => own(call.data, 'args_hash'))
-      : [];
-    for (const { id, name, at, input } of calls) {
+    const judged = await allowedInputs(key, calls);
+    for (const [number, { id, name, at, input }] of calls.entries()) {
+      if (number % PIECE === PIECE - 1) await aTurn();
       // Also of calls before its run: their judgements are not for later ones.
       const among = input !== undefined && isAmong(judged, input);
       if (at !== null && at < data.bound_at) continue;
@@ -63,16 +61,27 @@ export function createReconciling(parts: {
   }
 
   async function isJudged(key: string): Promise<boolean> {
-    return (await store.kept('call', key)) !== undefined;
+    return (await store.kept(CALL, key)) !== undefined;
+  }
+
+  /** How often each input was allowed, by its hash; empty where calls are compared by their ids. */
+  async function allowedInputs(key: string, calls: readonly WrittenCall[]): Promise<Map<string, number>> {
+    const judged = new Map<string, number>();
+    if (calls.every(({ input }) => input === undefined)) return judged;
+    for await (const { data } of sessionCalls(store, key)) {
+      if (own(data, 'allowed') !== true) continue;
+      const hash = String(own(data, 'args_hash') ?? ANY);
+      judged.set(hash, (judged.get(hash) ?? 0) + 1);
+    }
+    return judged;
   }
 
   /** Whether an input was judged, and is taken out of those that were: each judgement is good for one call. */
-  function isAmong(judged: unknown[], input: JsonObject): boolean {
+  function isAmong(judged: Map<string, number>, input: JsonObject): boolean {
     const hashes = [input, withoutExec(input)].map((one) => parts.hash(canonicalJson(one)));
-    // What an older version kept says nothing about its input.
-    const at = judged.findIndex((one) => one === undefined || hashes.includes(String(one)));
-    if (at >= 0) judged.splice(at, 1);
-    return at >= 0;
+    const found = [...hashes, ANY].find((hash) => (judged.get(hash) ?? 0) > 0);
+    if (found !== undefined) judged.set(found, (judged.get(found) ?? 0) - 1);
+    return found !== undefined;
   }
 
   /** What is wrong with a transcript; null where nothing is. */
@@ -132,6 +141,9 @@ export function createReconciling(parts: {
     return parts.sessions.remember(attended, { written: calls.length });
   };
 }
+
+/** What an older version kept says nothing about its input. */
+const ANY = '';
 
 /** Events after which a session may do nothing more. */
 const ENDING: ReadonlySet<string> = new Set(['stop', 'session_end']);

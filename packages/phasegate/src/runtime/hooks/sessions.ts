@@ -21,6 +21,8 @@ export interface Attended {
   readonly event: HookEvent;
   readonly key: string;
   readonly data: SessionData;
+  /** Nobody heard of it before this event. */
+  readonly isNew: boolean;
   /** What it is bound to, as it is now; null where that is nothing, has ended or is gone. */
   readonly run: Run | null;
 }
@@ -104,7 +106,7 @@ export function createSessions({ store, now, proofs, look, places }: SessionPart
     run: Run,
     rule: BindingRule,
   ): Promise<Attended | null> {
-    const { event, key } = attended;
+    const { event, key, isNew } = attended;
     const there = (await liveBut(key)).filter((one) => one.run === run.id);
     if (there.length >= MOST_AT_ONE_RUN) return null;
     const { client, sessionId: session, cwd } = event;
@@ -121,7 +123,7 @@ export function createSessions({ store, now, proofs, look, places }: SessionPart
     };
     const told = { client, session, rule, ring };
     await keep(key, data, [{ time: time(), principal: ENGINE_NAME, event: 'session_bound', data: told }]);
-    return { event, key, data, run };
+    return { event, key, data, isNew, run };
   }
 
   /**
@@ -166,13 +168,14 @@ export function createSessions({ store, now, proofs, look, places }: SessionPart
       ...(kept?.transcript === (event.transcript ?? kept?.transcript) ? {} : { written: 0 }),
       ended: event.event === 'session_end',
     };
-    return { key, data, isDue: kept === undefined || kept.run !== run || isDue(kept, data) };
+    const isNew = kept === undefined;
+    return { key, data, isNew, isDue: isNew || kept.run !== run || isDue(kept, data) };
   }
 
   return {
     async attend(event) {
-      const { key, data, isDue } = await recall(event);
-      const bare = { event, key, data };
+      const { key, data, isNew, isDue } = await recall(event);
+      const bare = { event, key, data, isNew };
       const bound = await unfinished(data.run);
       const given = event.run === undefined ? null : await unfinished(event.run);
       // Said at the start; in the midst of a session nobody is moved to another run by it.

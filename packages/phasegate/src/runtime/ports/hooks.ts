@@ -43,6 +43,8 @@ export interface HookEvent {
   readonly transcript?: string;
   /** What the client was started for: PHASEGATE_RUN of its environment. */
   readonly run?: string;
+  /** Where the client's shell looks for programs: PATH of its environment. */
+  readonly programs?: string;
   /** With what happens before and after a tool. */
   readonly tool?: HookTool;
   /** What the client says came of the tool. */

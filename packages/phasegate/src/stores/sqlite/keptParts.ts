@@ -21,6 +21,10 @@ export function keptParts(parts: {
   const { database, seal, commits, asking, runs, heads, grow } = parts;
   const readOne = lazily(database, 'SELECT * FROM kept WHERE kind = ? AND key = ?');
   const readAll = lazily(database, 'SELECT * FROM kept WHERE kind = ? AND key >= ? AND key < ? ORDER BY key');
+  const readLast = lazily(
+    database,
+    'SELECT * FROM kept WHERE kind = ? AND key >= ? AND key < ? AND key < ? ORDER BY key DESC LIMIT ?',
+  );
   const write = lazily(database, 'INSERT OR REPLACE INTO kept (kind, key, data, mac) VALUES (?, ?, ?, ?)');
   const remove = lazily(database, 'DELETE FROM kept WHERE kind = ? AND key >= ? AND key < ?');
   const removeOne = lazily(database, 'DELETE FROM kept WHERE kind = ? AND key = ?');
@@ -38,12 +42,13 @@ export function keptParts(parts: {
 
   return {
     kept: (kind, key) => asking(() => find(kind, key)),
-    keptAll: (kind, prefix = '') =>
-      asking(() =>
-        readAll()
-          .all(kind, ...range(prefix))
-          .map(opened),
-      ),
+    keptAll: (kind, prefix = '', part) =>
+      asking(() => {
+        const [from, to] = range(prefix);
+        if (part === undefined) return readAll().all(kind, from, to).map(opened);
+        const { limit, before = to } = part;
+        return readLast().all(kind, from, to, before, limit).reverse().map(opened);
+      }),
     async keep({ kind, key, data }, { run, audit, epoch, was }) {
       const drafts = writtenDrafts(audit);
       const told = canonicalJson(data);

@@ -144,6 +144,8 @@ export interface Machine {
     readonly client: HookClient;
     readonly body: string | null;
     readonly run: string | undefined;
+    /** PATH of the client. */
+    readonly programs: string | undefined;
     readonly project: Project;
     open(): Promise<OpenProject>;
   }): Promise<JsonObject>;

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject, PhasegateError } from '@phasegate/core';
+import { isJsonObject, type Json, type JsonObject, own, PhasegateError } from '@phasegate/core';
 import { oneLine } from '@phasegate/core/model';
 import { isFarTooDeep } from '../../limits/jsonDepth.ts';
 import type { HookClient, HookEvent, Hooks } from '../../runtime/ports.ts';
@@ -16,6 +16,8 @@ export interface HookRequest {
   readonly body: string | null;
   /** PHASEGATE_RUN of the client's environment. */
   readonly run?: string | undefined;
+  /** PATH of the client, by which its shell finds programs. */
+  readonly programs?: string | undefined;
   /** By which settings the hook was started; those of the project where nothing is said. */
   readonly scope?: string | undefined;
 }
@@ -47,10 +49,10 @@ export async function answerHook(request: HookRequest, means: HookMeans): Promis
   const adapter = ADAPTERS[trueCaller(request.client, payload)];
   const event = adapter.read(payload);
   if (isFault(event)) return adapter.deny(faultText(event.fault));
-  const long = tooLongIn(event);
-  if (long !== null) return adapter.deny(faultText(long));
-  const { run, scope } = request;
-  const given = run === undefined || run === '' ? event : { ...event, run };
+  const fault = tooLongIn(event) ?? unknownIn(event, payload);
+  if (fault !== null) return adapter.deny(faultText(fault));
+  const { run = '', programs = '', scope } = request;
+  const given = { ...event, ...(run === '' ? {} : { run }), ...(programs === '' ? {} : { programs }) };
   const told = { scope: scope === 'user' ? 'user' : 'project', payload } as const;
   const isRepeated = means.pairing?.isSecond(given, told) === true;
   if (isRepeated && !COMPARING.has(event.event)) return {};
@@ -68,6 +70,14 @@ function tooLongIn({ tool, agentId, parent, source, transcript, cwd }: HookEvent
   const isLong = [transcript, cwd].some((path) => (path?.length ?? 0) > LONGEST_PATH);
   return isLong ? `a path in the event is longer than ${LONGEST_PATH} characters` : null;
 }
+
+/** An event that nobody knows and that speaks of a tool may be the one before it, of another version. */
+function unknownIn({ event }: HookEvent, payload: JsonObject): string | null {
+  const isAboutTool = event === 'other' && OF_TOOLS.some((name) => own(payload, name) !== undefined);
+  return isAboutTool ? 'the event is not one that is known, and it is about a tool' : null;
+}
+
+const OF_TOOLS = ['tool_name', 'tool_input', 'toolName', 'toolArgs', 'tool', 'args'];
 
 const LONGEST_NAME = 500;
 const LONGEST_PATH = 4096;

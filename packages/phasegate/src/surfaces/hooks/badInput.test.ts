@@ -6,7 +6,7 @@ import { openHookBed, toldBy } from './fixtures/hookBed.ts';
 const GONE = 'run-00112233445566778899';
 
 describe('events of other versions', () => {
-  test('fields nobody knows change nothing, and events nobody knows are let be', async () => {
+  test('fields nobody knows change nothing; events nobody knows are let be, but refused where they are about a tool', async () => {
     const bed = openHookBed();
     await bed.start();
     const later = {
@@ -16,8 +16,19 @@ describe('events of other versions', () => {
     };
     expect(await bed.call('Write', bed.write('docs/a.md'), later)).toBe('allowed');
     expect(await bed.call('Write', bed.write('src/a.js'), later)).toContain('may not write `src/a.js`');
-    for (const name of ['PreModelSwitch', 'NewEventOf2030', 'pretooluse'])
-      expect(await bed.event(name, { tool_name: 'Write', tool_input: bed.write('src/a.js') })).toEqual({});
+    for (const name of ['PreModelSwitch', 'NewEventOf2030', 'pretooluse']) {
+      expect(await bed.event(name, { model: 'another' })).toEqual({});
+      const told = await bed.event(name, { tool_name: 'Write', tool_input: bed.write('docs/a.md') });
+      expect(toldBy(told)).toContain('is not one that is known, and it is about a tool');
+    }
+    const at = { session_id: 's2', cwd: bed.root, hook_event_name: 'tool.execute.beforehand' };
+    for (const [client, more] of [
+      ['gemini', { tool_name: 'write_file', tool_input: {} }],
+      ['codex', { tool_input: {} }],
+      ['cursor', { conversation_id: 's2', tool_name: 'Write' }],
+      ['opencode', { sessionID: 's2', tool: 'write', args: {} }],
+    ] as const)
+      expect(JSON.stringify(await bed.raw(client, { ...at, ...more })), client).toContain('not allowed');
   });
 
   test('an older one, without ids of calls or prompts, is judged all the same', async () => {

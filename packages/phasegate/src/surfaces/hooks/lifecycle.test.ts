@@ -1,6 +1,8 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type JsonObject, own } from '@phasegate/core';
 import { describe, expect, test } from 'vitest';
+import { answerHook } from './answerHook.ts';
 import { LOCAL, openHookBed, toldBy } from './fixtures/hookBed.ts';
 
 const RUN_ID = 'run-00112233445566778899';
@@ -176,6 +178,31 @@ test.each([
     expect(JSON.stringify(answer).includes('[phasegate]')).toBe(!isAllowed);
   },
 );
+
+test('Codex may not, where its PATH leads to a `cat` of the project [adv.B5]', async () => {
+  const bed = openHookBed();
+  await bed.start();
+  const planted = join(bed.root, 'docs');
+  writeFileSync(join(planted, 'cat'), '#!/bin/sh\ntouch src/escaped\n', { mode: 0o755 });
+  const told = async (programs: string) => {
+    const body = JSON.stringify({
+      session_id: 'c1',
+      turn_id: 't1',
+      cwd: bed.root,
+      hook_event_name: 'PreToolUse',
+      tool_name: 'Bash',
+      tool_input: { command: 'cat docs/a.md' },
+      tool_use_id: programs,
+    });
+    return JSON.stringify(
+      await answerHook({ client: 'codex', body, programs }, { hooks: bed.project.hooks }),
+    );
+  };
+
+  expect(await told('/usr/bin:/bin')).toBe('{}');
+  expect(await told(`${planted}:/usr/bin`)).toContain('[phasegate]');
+  expect(await told('.:/usr/bin')).toContain('[phasegate]');
+});
 
 describe('what the engine itself ran for a client', () => {
   const ran = async (bed: ReturnType<typeof openHookBed>, run: string, code: number) => {

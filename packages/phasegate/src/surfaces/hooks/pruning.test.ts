@@ -112,3 +112,36 @@ test('sessions that must stay, or whose ids begin others, do not keep old ones f
   expect(await known()).toContain('old-newer');
   expect(await known()).toContain('held-100');
 });
+
+test('sessions that were made up by any event, or bound to a run and ended, are dropped beyond a thousand [adv.E3]', async () => {
+  const bed = openHookBed();
+  const run = await bed.start();
+  await bed.call('Write', bed.write('docs/a.md'), { session_id: 'at-work' });
+  const [model] = await bed.store.keptAll('session');
+  for (let count = 1000; count < 2100; count += 1) {
+    const data = { ...model?.data, ended: true, last_at: `2026-11-15T12:00:00.${count}Z` };
+    await bed.store.keep({ kind: 'session', key: `claude/ended-${count}`, data }, { run: null, audit: [] });
+  }
+  const known = async () => (await bed.project.hooks.sessions()).map(({ session }) => session);
+  // None of them began by an event that says so.
+  for (let count = 0; count < 100; count += 1)
+    await bed.call('Read', { file_path: bed.root }, { session_id: `made-up-${count}` });
+
+  expect((await known()).length).toBeLessThanOrEqual(1002);
+  expect(await known()).not.toContain('ended-1000');
+  expect(await known()).toContain('ended-2099');
+  const working = (await bed.project.hooks.sessions()).find(({ session }) => session === 'at-work');
+  expect(working?.run).toBe(run);
+  expect(await bed.store.keptAll('call', 'claude/at-work/')).toHaveLength(1);
+});
+
+test('starts that many sessions announce are few, so that nobody waits for all of them [adv.E3]', async () => {
+  const bed = openHookBed();
+  for (let count = 0; count < 520; count += 1)
+    await bed.call(
+      'mcp__phasegate__start_workflow',
+      { workflow_type: `w${count}` },
+      { session_id: `s${count}` },
+    );
+  expect(await bed.store.keptAll('announced')).toHaveLength(500);
+});

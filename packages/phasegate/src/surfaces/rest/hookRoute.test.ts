@@ -9,6 +9,7 @@ const ECHO: HookMount = {
   knows: (client) => client === 'claude',
   isKey: (secret) => secret === KEY,
   limit: 1000,
+  sessionOf: (body) => body,
   answer: async ({ client, body, run }) => ({ client, size: body?.length ?? null, run: run ?? null }),
 };
 
@@ -103,4 +104,57 @@ test('who sends many large events, or sends them slowly, keeps no small one wait
   expect((await post('/api/v1/hooks/claude', {}, true)).status).toBe(200);
   for (const sender of senders) sender.close();
   await Promise.all(slow);
+});
+
+test('a session that sends thousands of events keeps another waiting for none of them, and is refused what is too much [adv.E2]', async () => {
+  const answered: string[] = [];
+  const { post } = open({
+    answer: async ({ body }) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      answered.push(String(body));
+      return {};
+    },
+  });
+  const send = (body: string) => post('/api/v1/hooks/claude', { body }, true);
+  for (const session of ['bad', 'honest']) await send(session);
+
+  const flood = Array.from({ length: 2000 }, () => send('bad'));
+  const made = Array.from({ length: 2000 }, (_, at) => send(`made-${at}`));
+  answered.length = 0;
+  const honest = await send('honest');
+
+  expect(honest.status).toBe(200);
+  // Each of the others may have begun a few times while it came in, and not once for each event.
+  expect(answered.indexOf('honest')).toBeGreaterThanOrEqual(0);
+  expect(answered.indexOf('honest')).toBeLessThan(100);
+  const statuses = (await Promise.all([...flood, ...made])).map(({ status }) => status);
+  expect(new Set(statuses)).toEqual(new Set([200, 429]));
+  expect(statuses.slice(0, 2000).filter((status) => status === 200).length).toBeGreaterThanOrEqual(256);
+});
+
+test('events of a megabyte and more keep none waiting that are smaller [adv.E3]', async () => {
+  const ends: (() => void)[] = [];
+  const { post } = open({
+    limit: 8_000_000,
+    answer: async ({ body }) => {
+      if ((body?.length ?? 0) > 1024 * 1024) await new Promise<void>((resolve) => ends.push(resolve));
+      return {};
+    },
+  });
+  const send = (size: number) =>
+    post(
+      '/api/v1/hooks/claude',
+      { body: 'x'.repeat(size), headers: { 'content-length': String(size) } },
+      true,
+    );
+  const huge = Array.from({ length: 8 }, () => send(1_100_000));
+  await expect.poll(() => ends.length).toBe(4);
+
+  expect((await send(200_000)).status).toBe(200);
+
+  for (let ended = 0; ended < 8; ended += 1) {
+    await expect.poll(() => ends.length).toBeGreaterThan(ended);
+    ends[ended]?.();
+  }
+  expect((await Promise.all(huge)).every(({ status }) => status === 200)).toBe(true);
 });

@@ -49,12 +49,16 @@ export interface HookMount {
   isKey(secret: string): boolean;
   /** The largest event that is read. */
   readonly limit: number;
+  /** Whose event it says it is, for whom it then waits. */
+  sessionOf(body: string): string;
   /** A complete JSON object in the client's own words, whatever happened; a body of null was too large. */
   answer(event: {
     readonly client: string;
     readonly body: string | null;
     readonly run: string | undefined;
     readonly scope: string | undefined;
+    /** PATH of the client. */
+    readonly programs: string | undefined;
   }): Promise<Json>;
 }
 

@@ -39,7 +39,8 @@ async function answered(invocation: Invocation, client: string) {
   const read = await readLimited(invocation.stdin, MOST_READ);
   const project = await invocation.project();
   const body = read === undefined ? null : read.toString('utf8');
-  return machine.answerHook({ client, body, run: env.PHASEGATE_RUN, project, open: invocation.open });
+  const { PHASEGATE_RUN: run, PHASEGATE_CLIENT_PATH: programs = env.PATH } = env;
+  return machine.answerHook({ client, body, run, programs, project, open: invocation.open });
 }
 
 /** A little above what is judged, so that the answer to too much is the client's own. */
