@@ -8,10 +8,10 @@
  *   npm run bench:transition-http -- tiny     only to see that it runs
  */
 import { compare, report } from './http/compare.ts';
-import { startEcho, startLoadClient } from './http/load.ts';
+import { SERIAL, startEcho, startLoadClient } from './http/load.ts';
 import { serve } from './http/served.ts';
 import { print } from './transitions/measure.ts';
-import { ARTIFACT, PHASES, SCHEMA } from './transitions/workload.ts';
+import { newArtifact, PHASES, SCHEMA } from './transitions/workload.ts';
 
 const tiny = process.argv.includes('tiny');
 const quick = process.argv.includes('quick');
@@ -23,7 +23,10 @@ const SIZES = tiny
     ];
 const ROUNDS = tiny ? 1 : 3;
 const PATH = '/api/v1/tasks/transition';
-const BODY = JSON.stringify({ artifacts: { work: ARTIFACT } });
+const ARTIFACT = newArtifact();
+const BODY = JSON.stringify({
+  artifacts: { work: { ...ARTIFACT, summary: `${SERIAL} ${ARTIFACT.summary}` } },
+});
 const WORKFLOW = `workflow: bench
 schemas: { work: ${JSON.stringify(SCHEMA)} }
 phases:

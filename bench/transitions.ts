@@ -29,10 +29,10 @@ print(
 const single = await compare(1);
 const grouped = await compare(PARALLEL);
 print(
-  `\none at a time      bare ${rate(single.bare)}  phasegate ${rate(single.ours)}  ${ratio(single.ratio)} of bare (aim 80%), ${syncs(1)}`,
+  `\none at a time      bare ${rate(single.bare)}  phasegate ${rate(single.ours)}  ${ratio(single.ratio)} of bare (aim 80%), ${syncs(1)}; aim exactly 1 a transition`,
 );
 print(
-  `${PARALLEL} at a time      bare ${rate(grouped.bare)}  phasegate ${rate(grouped.ours)}  ${ratio(grouped.ratio)} of bare group commits (aim 50%), ${syncs(PARALLEL)}`,
+  `${PARALLEL} at a time      bare ${rate(grouped.bare)}  phasegate ${rate(grouped.ours)}  ${ratio(grouped.ratio)} of bare group commits (aim 50%), ${syncs(PARALLEL)}; aim at most 1 in 16 transitions`,
 );
 
 const memory = await memoryPerRun(quick ? 1000 : 10_000);

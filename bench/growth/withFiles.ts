@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openLocalProject } from 'phasegate';
 import { folder, median } from '../transitions/measure.ts';
-import { EVIDENCE, STEPS, workflowText } from '../wholeRuns/contender.ts';
+import { newEvidence, STEPS, workflowText } from '../wholeRuns/contender.ts';
 import { type Point, timed } from './curve.ts';
 
 const COMMAND = join(import.meta.dirname, '../../packages/phasegate/bin/phasegate.js');
@@ -46,7 +46,7 @@ async function inServer({ root, env }: Place, files: number, tries: number) {
       if (view === null) throw new Error('the start was refused');
       run = view.run;
     });
-    const step = { kind: 'complete', phase: STEPS[0], evidence: { work: EVIDENCE } } as const;
+    const step = { kind: 'complete', phase: STEPS[0], evidence: { work: newEvidence() } } as const;
     const transition = await timed(1, async () => {
       const { verdict } = await agent.submit(run, step);
       if (!verdict.allowed) throw new Error(JSON.stringify(verdict));

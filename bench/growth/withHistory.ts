@@ -1,4 +1,4 @@
-import { EVIDENCE, EVIDENCE_SCHEMA } from '../wholeRuns/contender.ts';
+import { EVIDENCE_SCHEMA, newEvidence } from '../wholeRuns/contender.ts';
 import { type Point, timed } from './curve.ts';
 import { openBench } from './openBench.ts';
 
@@ -23,7 +23,7 @@ export async function costsWithHistory(sizes: readonly number[], tries: number) 
   let phase = view.phase;
   const complete = async () => {
     if (phase === null) throw new Error('the run ended');
-    const command = { kind: 'complete', phase, evidence: { work: EVIDENCE } } as const;
+    const command = { kind: 'complete', phase, evidence: { work: newEvidence() } } as const;
     const { verdict, view: after } = await agent.submit(view.run, command);
     if (!verdict.allowed) throw new Error(JSON.stringify(verdict));
     phase = after.phase;

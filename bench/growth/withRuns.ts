@@ -1,4 +1,4 @@
-import { atATime, EVIDENCE, STEPS, workflowText } from '../wholeRuns/contender.ts';
+import { atATime, newEvidence, STEPS, workflowText } from '../wholeRuns/contender.ts';
 import { type Point, timed } from './curve.ts';
 import { openBench } from './openBench.ts';
 
@@ -38,7 +38,11 @@ export async function costsWithRuns(sizes: readonly number[], tries: number) {
       own.judgeTool(taken[index] as string, { tool: 'read_files', input: { path: 'a' } }),
     );
     await note('transition', size, (index) =>
-      own.submit(taken[index] as string, { kind: 'complete', phase: STEPS[0], evidence: { work: EVIDENCE } }),
+      own.submit(taken[index] as string, {
+        kind: 'complete',
+        phase: STEPS[0],
+        evidence: { work: newEvidence() },
+      }),
     );
     await note('list of 50', size, () => project.as(HUMAN).runs({ limit: 50 }));
     for (const run of taken) await project.as(HUMAN).submit(run, { kind: 'stop', reason: 'measured' });

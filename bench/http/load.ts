@@ -6,7 +6,7 @@ import { join } from 'node:path';
 export interface Load {
   readonly port: number;
   readonly path: string;
-  /** The JSON that is sent, always the same; ASCII. */
+  /** The JSON that is sent; ASCII. `SERIAL` in it is another number each time. */
   readonly body: string;
   /** One list of bearers for each connection. */
   readonly conversations: readonly (readonly string[])[];
@@ -15,6 +15,9 @@ export interface Load {
   /** Whether an answer brings the bearer of the next request, until one brings none. */
   readonly walk: boolean;
 }
+
+/** What a body has where each request has a number of its own, as long as this, so that no two send the same. */
+export const SERIAL = '<<serial>>';
 
 /** What came of it: every answer was a 200. Times in milliseconds, without each connection's first answer. */
 export interface Loaded {

@@ -1,6 +1,6 @@
 /** The client of the HTTP benchmarks: a process of its own that talks to whatever server it is told to. */
 import { connect } from 'node:net';
-import type { Load, Loaded } from './load.ts';
+import { type Load, type Loaded, SERIAL } from './load.ts';
 
 process.on('message', (load: Load) => {
   run(load).then(
@@ -50,7 +50,7 @@ function converse({ load, tokens, course, arrive }: Conversation): Promise<void>
   const { port, path, body, walk } = load;
   const request = (token: string) =>
     `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${token}\r\n` +
-    `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+    `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${numbered(body)}`;
   return new Promise((resolve, reject) => {
     const left = [...tokens];
     let next = request(left.shift() ?? '');
@@ -93,6 +93,13 @@ function converse({ load, tokens, course, arrive }: Conversation): Promise<void>
       void arrive().then(send);
     });
   });
+}
+
+let sent = 0;
+
+function numbered(body: string): string {
+  sent += 1;
+  return body.replace(SERIAL, String(sent).padStart(SERIAL.length, '0'));
 }
 
 function isWhole(received: string): boolean {

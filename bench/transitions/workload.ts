@@ -12,16 +12,28 @@ export const PHASES = ['PLAN', 'TDD', 'IMPL', 'REVIEW', 'COMPLETE'];
 /** One agent may have a thousand runs that are not finished, and four starts under way. */
 const RUNS_EACH = 500;
 
-/** A 1 KB artifact, submitted at every transition. */
-export const ARTIFACT = {
-  summary: 'what was done in this phase, '.repeat(12),
-  steps: Array.from({ length: 8 }, (_, index) => ({
-    title: `step ${index}`,
-    files: [`src/a${index}.ts`, `test/a${index}.ts`],
-    done: true,
-  })),
-  scope: ['src/**', 'test/**'],
-};
+const SUMMARY = 'what was done in this phase, '.repeat(12);
+let serial = 0;
+
+/**
+ * A 1 KB artifact that nobody submitted before, as every phase makes its own: a store that recognises what it already
+ * has must not look cheap by it. All of them are of the same size.
+ */
+export function newArtifact() {
+  serial += 1;
+  const mark = String(serial).padStart(SERIAL_LENGTH, '0');
+  return {
+    summary: `${mark} ${SUMMARY}`,
+    steps: Array.from({ length: 8 }, (_, index) => ({
+      title: `${mark}.${index}`,
+      files: [`src/a${index}.ts`, `test/a${index}.ts`],
+      done: true,
+    })),
+    scope: ['src/**', 'test/**'],
+  };
+}
+
+const SERIAL_LENGTH = 8;
 
 /** What the artifact is held against. */
 export const SCHEMA = {
@@ -117,7 +129,7 @@ export async function openWorkload(at = folder()): Promise<Workload> {
     const { verdict } = await agent.submit(run, {
       kind: 'complete',
       phase,
-      evidence: { work: ARTIFACT },
+      evidence: { work: newArtifact() },
     });
     if (!verdict.allowed) throw new Error(JSON.stringify(verdict));
   };

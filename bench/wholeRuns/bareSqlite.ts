@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type Contender, EVIDENCE, STEPS } from './contender.ts';
+import { type Contender, newEvidence, STEPS } from './contender.ts';
 
 /**
  * Nothing but SQLite: prepared statements, WAL, FULL; for each step one state row updated and one audit row with the
@@ -31,7 +31,11 @@ export async function openBareSqlite(folder: string): Promise<Contender> {
           for (const id of ids) {
             update.run(JSON.stringify({ id, phase: STEPS[index + 1] ?? null }), id);
             const time = new Date().toISOString();
-            append.run(id, index + 2, JSON.stringify({ event: 'completed', step, time, evidence: EVIDENCE }));
+            append.run(
+              id,
+              index + 2,
+              JSON.stringify({ event: 'completed', step, time, evidence: newEvidence() }),
+            );
           }
           commit.run();
         });

@@ -1,4 +1,4 @@
-import { ARTIFACT, SCHEMA } from '../transitions/workload.ts';
+import { newArtifact, SCHEMA } from '../transitions/workload.ts';
 
 /** A way to take durable runs from their start through four steps, each with an artifact of about 1.2 KB. */
 export interface Contender {
@@ -11,8 +11,13 @@ export interface Contender {
 /** The four steps of a run. */
 export const STEPS = ['PLAN', 'TDD', 'IMPL', 'REVIEW'] as const;
 
-/** What is submitted at each step. */
-export const EVIDENCE = { ...ARTIFACT, notes: 'what the next phase should know, '.repeat(8) };
+const NOTES = 'what the next phase should know, '.repeat(8);
+
+/** What is submitted at a step: another one at each, of the same size. */
+export function newEvidence() {
+  const artifact = newArtifact();
+  return { ...artifact, notes: `${artifact.steps[0]?.title} ${NOTES}` };
+}
 
 /** What the artifact is held against. */
 export const EVIDENCE_SCHEMA = {

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { Ajv } from 'ajv';
 import { installPeers } from '../peers/install.ts';
-import { atATime, type Contender, EVIDENCE, EVIDENCE_SCHEMA, STEPS } from './contender.ts';
+import { atATime, type Contender, EVIDENCE_SCHEMA, newEvidence, STEPS } from './contender.ts';
 
 /**
  * LangGraph.js with its own SQLite checkpointer, WAL and FULL: a node for each step that waits for its artifact
@@ -39,7 +39,7 @@ export async function openLangGraph(folder: string, durability: 'exit' | 'sync')
       atATime(count, parallel, async () => {
         const config = { configurable: { thread_id: `run-${runs++}` }, durability };
         await app.invoke({}, config);
-        for (const _ of STEPS) await app.invoke(new Command({ resume: EVIDENCE }), config);
+        for (const _ of STEPS) await app.invoke(new Command({ resume: newEvidence() }), config);
         const { next } = await app.getState(config);
         if (next.length > 0) throw new Error(`the run is still in ${next}`);
       }),

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Principal } from '@phasegate/core';
 import { openLocalProject } from 'phasegate';
-import { atATime, type Contender, EVIDENCE, STEPS, workflowText } from './contender.ts';
+import { atATime, type Contender, newEvidence, STEPS, workflowText } from './contender.ts';
 
 const AGENT: Principal = { kind: 'agent', name: 'bench' };
 
@@ -23,7 +23,7 @@ export async function openPhasegate(folder: string): Promise<Contender> {
         const { view } = await phasegate.start({ workflow: 'bench' });
         if (view === null) throw new Error('the start was refused');
         for (const phase of STEPS) {
-          const evidence = { work: EVIDENCE };
+          const evidence = { work: newEvidence() };
           const { verdict } = await phasegate.submit(view.run, { kind: 'complete', phase, evidence });
           if (!verdict.allowed) throw new Error(JSON.stringify(verdict));
         }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Ajv } from 'ajv';
 import { createMachine, initialTransition, transition } from 'xstate';
-import { atATime, type Contender, EVIDENCE, EVIDENCE_SCHEMA, STEPS } from './contender.ts';
+import { atATime, type Contender, EVIDENCE_SCHEMA, newEvidence, STEPS } from './contender.ts';
 
 /** XState's pure step, its snapshot and one audit row stored in SQLite after each, as its own documentation has it. */
 export async function openXState(folder: string): Promise<Contender> {
@@ -51,7 +51,7 @@ export async function openXState(folder: string): Promise<Contender> {
         });
         for (const [index, step] of STEPS.entries()) {
           if (snapshot.value !== step) throw new Error(`the run is not in ${step}`);
-          const event = { type: 'complete', work: EVIDENCE };
+          const event = { type: 'complete', work: newEvidence() };
           [snapshot] = transition(machine, snapshot, event);
           write(() => {
             update.run(stored(machine, snapshot), id);
