@@ -121,6 +121,33 @@ describe('a claim', () => {
     }
   });
 
+  test('reads a run that is not for such an agent once, and again when it has moved on [S2.81]', async () => {
+    const { store, ...from } = openWith();
+    const loaded: string[] = [];
+    const load = async (run: string) => {
+      loaded.push(run);
+      return store.load(run);
+    };
+    const { project } = openWith(TWO, { parts: { store: { ...store, load }, tokens: from.parts.tokens } });
+    const it = { ...from, store, project };
+    const runs: string[] = [];
+    for (let count = 0; count < 25; count += 1) runs.push(await queue(it));
+    const reads = async () => {
+      loaded.length = 0;
+      // It works in files of its own, and what a phase may write cannot be seen there.
+      expect(await project.claims.away.claim(BOB, [])).toBeNull();
+      return loaded.toSorted();
+    };
+    expect(await reads()).toEqual(runs.toSorted());
+    expect(await reads()).toEqual([]);
+    const { view } = await claim(it, ADA);
+    expect(view.run).toBe(runs[0]);
+    expect(await reads()).toEqual([]);
+    await project.claims.release(view.run, ADA, 'given_back');
+    expect(await reads()).toEqual([view.run]);
+    expect((await claim(it, BOB)).view.run).toBe(view.run);
+  });
+
   test('by two processes at once takes each run exactly once [adv.K2]', async () => {
     const here = openWith(TWO, { sqlite: true });
     const there = openWith(TWO, { sqlite: here.folder });

@@ -30,6 +30,7 @@ import type { Tokens } from '../tokens/tokens.ts';
 import { unknownRun } from '../unknownRun.ts';
 import { createAdmission } from './admission.ts';
 import { bareLease, type Handed, handOut } from './leaseTerms.ts';
+import { createPassedOver } from './passedOver.ts';
 import type { Releases } from './releases.ts';
 import type { Renewals } from './renewals.ts';
 import { createTransitions } from './transitions.ts';
@@ -61,7 +62,8 @@ export interface ClaimParts {
 export function createClaims(parts: ClaimParts): Claims {
   const { store, runtime, tokens, now, here = {} } = parts;
   const skipped = new Map<string, number>();
-  let turn: Promise<unknown> = Promise.resolve();
+  const passedOver = createPassedOver();
+  const turns = new Map<string, Promise<unknown>>();
 
   async function load(runId: string): Promise<StoredRun> {
     const stored = await store.load(runId);
@@ -116,17 +118,22 @@ export function createClaims(parts: ClaimParts): Claims {
     if (holder !== undefined) throw new PhasegateError('not_permitted', waitsFor(holder));
   }
 
-  async function isFor(run: Run, able: Able): Promise<boolean> {
-    const missing = capabilityBlocker(run, able.capabilities) ?? ringBlocker(run, able.attached);
-    return missing === null && (await unseen(run, able)).length === 0;
+  /** Whether an agent of this kind may take the run, here, as long as its epoch stands. */
+  async function isForKind(run: Run, able: Able): Promise<boolean> {
+    if (isElsewhere(here, run) || ringBlocker(run, able.attached) !== null) return false;
+    return (await unseen(run, able)).length === 0;
   }
 
   /** Null where somebody else was quicker, or it is not for this agent. */
   async function tryTake(found: ClaimableRun, agent: AgentPrincipal, able: Able): Promise<Claimed | null> {
     try {
       const stored = await store.load(found.run);
-      if (stored === undefined || !isFree(stored.run, here)) return null;
-      if (!(await isFor(stored.run, able))) return null;
+      if (stored === undefined || claimability(stored.run) === null) return null;
+      if (!(await isForKind(stored.run, able))) {
+        passedOver.note(kindOf(able), { run: found.run, epoch: stored.run.epoch });
+        return null;
+      }
+      if (capabilityBlocker(stored.run, able.capabilities) !== null) return null;
       if ((await keptWaitingBy(store, stored.run, here.folder)) !== undefined) return null;
       const taken = await takeAs(stored.run, agent, able);
       return 'token' in taken ? taken : null;
@@ -157,21 +164,27 @@ export function createClaims(parts: ClaimParts): Claims {
 
   async function next(agent: AgentPrincipal, able: Able): Promise<Claimed | null> {
     const { capabilities } = able;
+    const kind = kindOf(able);
     let after: FoundAt | undefined;
+    let limit = PAGE;
     const without = await keptOutNow(store, here.folder);
     for (;;) {
       const page: readonly ClaimableRun[] = await store.claimable({
         capabilities,
-        limit: PAGE,
+        limit,
         after,
         without,
       });
       for (const found of page) {
+        if (passedOver.has(kind, found)) continue;
         const taken = await tryTake(found, agent, able);
         if (taken !== null) return taken;
       }
-      if (page.length < PAGE) return null;
+      if (page.length < limit) return null;
       after = page.at(-1)?.at;
+      limit = LATER_PAGE;
+      // However many are not for this agent, others are served meanwhile.
+      await new Promise((resume) => setImmediate(resume));
     }
   }
 
@@ -218,10 +231,17 @@ export function createClaims(parts: ClaimParts): Claims {
   }
 
   const within = (attached: Attachment, away = false): Pick<Claims, 'claim' | 'claimRun'> => ({
-    /** One after the other in this process: twenty agents at once would only take from each other. */
+    /**
+     * One after the other in this process: twenty agents at once would only take from each other. Those of another kind
+     * do not wait for it, as it may go past many runs that are for them alone.
+     */
     claim(agent, capabilities) {
-      const mine = turn.then(() => next(agent, { capabilities, attached, away }));
-      turn = mine.catch(() => undefined);
+      const able = { capabilities, attached, away };
+      const mine = (turns.get(kindOf(able)) ?? Promise.resolve()).then(() => next(agent, able));
+      turns.set(
+        kindOf(able),
+        mine.catch(() => undefined),
+      );
       return mine;
     },
     claimRun: (runId, agent, capabilities) => takeRun(runId, agent, { capabilities, attached, away }),
@@ -255,6 +275,8 @@ const ROUNDS = 5;
 const REMEMBERED = 10_000;
 /** The first is nearly always free; the others are for those that somebody else is taking. */
 const PAGE = 10;
+/** Where those were not for the agent, many may not be. */
+const LATER_PAGE = 200;
 /** Faults of the store and not of one run in it. */
 const EVERYBODYS: ReadonlySet<string> = new Set([
   'store_unavailable',
@@ -263,9 +285,9 @@ const EVERYBODYS: ReadonlySet<string> = new Set([
   'audit_broken',
 ]);
 
-/** Whether a run can be claimed here, as it is now. */
-function isFree(run: Run, here: Here): boolean {
-  return claimability(run) !== null && !isElsewhere(here, run);
+/** Agents of one kind may take the same runs, but for what each can do. */
+function kindOf({ attached, away }: Able): string {
+  return away === true ? `${attached}, away` : attached;
 }
 
 function claimedOf({ submitted, run }: Kept, handed: Handed, item: string | null): Claimed {
