@@ -18,6 +18,7 @@ test('a path that an agent can write is opened without waiting, in one place of 
 /** What opens files by itself, with how often, by the reason. Anything else reads with `files/readRegular.ts`. */
 const PLAIN: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   'opens without waiting, asks what it opened, and has a limit': {
+    'audit/src/archiveBundle.ts': 1,
     'markdown/src/sources/tasksMd/readTasksFile.ts': 1,
     'phasegate/src/anchoring/anchorFile.ts': 1,
     'phasegate/src/database/original.ts': 1,
@@ -41,7 +42,6 @@ const PLAIN: Readonly<Record<string, Readonly<Record<string, number>>>> = {
     'postgres/src/connectionSettings.ts': 1,
   },
   'in the state directory, where the one who can put a pipe can end the server as well': {
-    'audit/src/archiveBundle.ts': 1,
     'phasegate/src/agents/launchFile.ts': 2,
     'phasegate/src/agents/startProgram.ts': 1,
     'phasegate/src/agents/subprocessAdapter.ts': 1,

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { canonicalJson, type Json, own, type Run, type Workflow } from '@phasegate/core';
 import { reasonOf } from '@phasegate/core/model';
 import type { AuditFinding, ChainHead, Seal } from '@phasegate/core/ports';
@@ -74,14 +75,26 @@ export async function verifyBundle(work: BundleWork, file: string): Promise<Veri
     runs: new Map(),
     findings: [archiveInvalid(null, `the archive \`${file}\` ${message}`)],
   });
+  let bundle: FileHandle | undefined;
   try {
-    const signed = await readSigned(work.seal, file);
+    // Not blocking: a pipe that nobody writes to would be waited for without end.
+    bundle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    const { size, ...found } = await lookAt(bundle);
+    if (!found.isFile) return invalid('is not a file');
+    const signed = await readSigned(work.seal, bundle, size);
     if (signed === null) return invalid("does not have the project's signature over what it holds");
-    return await verifyRuns(work, file, signed);
+    return await verifyRuns(work, { file, bundle }, signed);
   } catch (error) {
     if (typeof own(error, 'code') === 'string') return invalid(`cannot be read: ${reasonOf(error)}`);
     return invalid(`cannot be understood: ${error instanceof Error ? error.message : String(error)}`);
+  } finally {
+    await bundle?.close();
   }
+}
+
+async function lookAt(bundle: FileHandle): Promise<{ readonly isFile: boolean; readonly size: number }> {
+  const stats = await bundle.stat();
+  return { isFile: stats.isFile(), size: stats.size };
 }
 
 /** The finding about an archive, or about one run in it. */
@@ -93,20 +106,29 @@ interface Signed extends BundleEnd {
   readonly whole: string;
 }
 
-async function readSigned(seal: Seal, file: string): Promise<Signed | null> {
+/**
+ * The last line, if the project signed it over all that comes before. Until that is known nothing of the file is held but
+ * its end: it may be anything, of any size, without a single line break.
+ */
+async function readSigned(seal: Seal, bundle: FileHandle, size: number): Promise<Signed | null> {
+  const tail = Buffer.alloc(Math.min(size, LONGEST_END));
+  const { bytesRead } = await bundle.read(tail, 0, tail.length, size - tail.length);
+  const last = tail.subarray(tail.lastIndexOf(10, bytesRead - 2) + 1, bytesRead);
+  const end = endOf(last);
+  if (end === null) return null;
   const hash = createHash('sha256');
-  let last: Buffer = Buffer.alloc(0);
-  for await (const line of linesOf(file)) {
-    hash.update(last);
-    last = line;
+  let left = size - last.length;
+  for await (const chunk of chunksOf(bundle)) {
+    hash.update(chunk.subarray(0, Math.max(0, left)));
+    left -= chunk.length;
   }
   const before = hash.copy().digest('hex');
-  const end = endOf(last);
-  if (end === null || end.sha256 !== before || !seal.verifySignature(bundleText(end), end.signature)) {
-    return null;
-  }
+  if (end.sha256 !== before || !seal.verifySignature(bundleText(end), end.signature)) return null;
   return { ...end, whole: hash.update(last).digest('hex') };
 }
+
+/** Far more than the line of a signature takes. */
+const LONGEST_END = 16_384;
 
 function endOf(line: Buffer): BundleEnd | null {
   try {
@@ -121,10 +143,14 @@ function endOf(line: Buffer): BundleEnd | null {
   }
 }
 
+function chunksOf(bundle: FileHandle): AsyncIterable<Buffer> {
+  return bundle.createReadStream({ start: 0, autoClose: false, highWaterMark: 1 << 18 });
+}
+
 /** The lines of a file, each with its line break. */
-async function* linesOf(file: string): AsyncGenerator<Buffer> {
+async function* linesOf(bundle: FileHandle): AsyncGenerator<Buffer> {
   let parts: Buffer[] = [];
-  for await (const chunk of createReadStream(file, { highWaterMark: 1 << 18 }) as AsyncIterable<Buffer>) {
+  for await (const chunk of chunksOf(bundle)) {
     let from = 0;
     for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, from)) {
       yield Buffer.concat([...parts, chunk.subarray(from, at + 1)]);
@@ -136,7 +162,11 @@ async function* linesOf(file: string): AsyncGenerator<Buffer> {
   if (parts.length > 0) yield Buffer.concat(parts);
 }
 
-async function verifyRuns(work: BundleWork, file: string, signed: Signed): Promise<VerifiedBundle> {
+async function verifyRuns(
+  work: BundleWork,
+  { file, bundle }: { readonly file: string; readonly bundle: FileHandle },
+  signed: Signed,
+): Promise<VerifiedBundle> {
   const workflows = new Map<string, Workflow>();
   const runs = new Map<string, BundledRun>();
   const findings: AuditFinding[] = [];
@@ -149,7 +179,7 @@ async function verifyRuns(work: BundleWork, file: string, signed: Signed): Promi
     const { id, ...found } = await verifyOne(work, { ...current, workflows, findings });
     runs.set(id, found);
   };
-  for await (const line of linesOf(file)) {
+  for await (const line of linesOf(bundle)) {
     if (last.length > 0) {
       const told = JSON.parse(last.toString()) as Json;
       if (own(told, 'seq') !== undefined) {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Run, RunEvent, Workflow } from '@phasegate/core';
@@ -147,6 +148,10 @@ describe('a verification finds', () => {
       ['archive_invalid', null],
     ]);
     expect(await found({ archives: [state.folder] })).toEqual([['archive_invalid', null]]);
+    // Nobody writes to it, and nobody waits for that.
+    const pipe = join(state.folder, 'pipe.jsonl');
+    execFileSync('mkfifo', [pipe]);
+    expect(await found({ archives: [pipe] })).toEqual([['archive_invalid', null]]);
     expect(await verify()).toMatchObject({ ok: true });
   });
 
