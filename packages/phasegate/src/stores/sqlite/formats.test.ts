@@ -13,6 +13,11 @@ import { MIGRATIONS } from './migrations/index.ts';
 import { restoreSqlite } from './restoreSqlite.ts';
 
 const FORMATS = MIGRATIONS.map(({ number }) => number).slice(0, -1);
+/** The oldest has the longest way to go. */
+const OLDEST_FIRST = someOf(FORMATS, { quick: 1, full: FORMATS.length });
+/** From here on runs and records are stored as they are now, and a migration needs no second copy of them. */
+const HISTORY = 9;
+const SLOW = 120_000;
 
 let state: StateFolder;
 
@@ -92,55 +97,81 @@ test('a database of a newer format is refused, and nothing of it is changed', as
 });
 
 describe('a migration that does not come to its end changes nothing:', () => {
-  test('the process is killed at any of its statements', async () => {
-    const before = await fill();
-    await toFormat(state, 6);
-    const older = `${state.file}.format6`;
-    copyFileSync(state.file, older);
-    const statements = Number((await runScript('cutMigration.ts', [state.folder])).stdout);
-    expect(statements).toBeGreaterThan(20);
+  test.each(OLDEST_FIRST)(
+    'the process is killed at any of its statements, from format %i',
+    async (format) => {
+      const before = await fill();
+      await toFormat(state, format);
+      const older = `${state.file}.older`;
+      copyFileSync(state.file, older);
+      const statements = Number((await runScript('cutMigration.ts', [state.folder])).stdout);
+      expect(statements).toBeGreaterThan(format < HISTORY ? 20 : 4);
 
-    const all = Array.from({ length: statements }, (_, index) => index + 1);
-    for (const at of someOf(all, { quick: 3, full: 1000 })) {
-      putBack(older);
-      await runScript('cutMigration.ts', [state.folder, String(at)]);
-      const [{ user_version: format } = {}] = state.read('PRAGMA user_version');
-      // The last statement is the one that commits, and the kill comes before it.
-      expect([at, format]).toEqual([at, 6]);
-      expect(state.read('SELECT count(*) AS n FROM runs')).toEqual([{ n: 3 }]);
-    }
-    const store = state.open();
-    expect(await allOf(store)).toEqual(before);
-    expect((await store.verify()).ok).toBe(true);
-    await store.close();
-  });
-
-  test('the disk is full', async () => {
-    const before = await fill({ note: 'y'.repeat(300_000) });
-    await toFormat(state, 6);
-    const blocks = Math.ceil(statSync(state.file).size / 1024) + 40;
-    const { stdout } = await runScript('openOnly.ts', [state.folder], `trap "" XFSZ; ulimit -f ${blocks}`);
-    expect(stdout).toMatch(/^store_unavailable: .*the disk/);
-    expect(state.read('PRAGMA user_version')).toEqual([{ user_version: 6 }]);
-
-    const store = state.open();
-    expect(await allOf(store)).toEqual(before);
-    expect((await store.verify()).ok).toBe(true);
-    await store.close();
-  });
-});
-
-test('several processes that find the older format at once all go on with the new one', async () => {
-  const before = await fill();
-  await toFormat(state, 6);
-  const answers = await Promise.all(
-    Array.from({ length: 4 }, () => runScript('openOnly.ts', [state.folder])),
+      const all = Array.from({ length: statements }, (_, index) => index + 1);
+      for (const at of someOf(all, { quick: 3, full: 12, long: 1000 })) {
+        putBack(older);
+        await runScript('cutMigration.ts', [state.folder, String(at)]);
+        // The last statement is the one that commits, and the kill comes before it.
+        const [{ user_version: left } = {}] = state.read('PRAGMA user_version');
+        expect([at, left]).toEqual([at, format]);
+        expect(state.read('SELECT count(*) AS n FROM runs')).toEqual([{ n: 3 }]);
+      }
+      const store = state.open();
+      expect(await allOf(store)).toEqual(before);
+      expect((await store.verify()).ok).toBe(true);
+      await store.close();
+    },
+    SLOW,
   );
-  expect(answers.map(({ stdout }) => stdout)).toEqual(answers.map(() => 'verified'));
-  const store = state.open();
-  expect(await allOf(store)).toEqual(before);
-  await store.close();
+
+  test.each(OLDEST_FIRST.filter((format) => format < HISTORY))(
+    'the disk is full, from format %i',
+    async (format) => {
+      const before = await fill({ note: 'y'.repeat(300_000) });
+      await toFormat(state, format);
+      const older = `${state.file}.older`;
+      copyFileSync(state.file, older);
+      const size = Math.ceil(statSync(state.file).size / 1024);
+      const refused: number[] = [];
+      for (const share of someOf([1 / 2, 1 / 16, 1 / 4, 1, 5 / 4], { quick: 1, full: 5 })) {
+        putBack(older);
+        const limit = `trap "" XFSZ; ulimit -f ${Math.ceil(size * share)}`;
+        const { stdout } = await runScript('openOnly.ts', [state.folder], limit);
+        const [{ user_version: left } = {}] = state.read('PRAGMA user_version');
+        // Either there was room for all of it, or nothing is changed.
+        if (stdout === 'verified') expect([share, left]).toEqual([share, MIGRATIONS.length]);
+        else {
+          expect([share, stdout]).toEqual([share, expect.stringMatching(/^store_unavailable: .*the disk/)]);
+          expect([share, left]).toEqual([share, format]);
+          refused.push(share);
+        }
+      }
+      expect(refused).toContain(1 / 2);
+
+      const store = state.open();
+      expect(await allOf(store)).toEqual(before);
+      expect((await store.verify()).ok).toBe(true);
+      await store.close();
+    },
+    SLOW,
+  );
 });
+
+test.each(OLDEST_FIRST)(
+  'several processes that find format %i at once all go on with the new one',
+  async (format) => {
+    const before = await fill();
+    await toFormat(state, format);
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, () => runScript('openOnly.ts', [state.folder])),
+    );
+    expect(answers.map(({ stdout }) => stdout)).toEqual(answers.map(() => 'verified'));
+    const store = state.open();
+    expect(await allOf(store)).toEqual(before);
+    await store.close();
+  },
+  SLOW,
+);
 
 /** Three runs: one just begun, one with a history, large values and decisions, one that has ended. */
 async function fill(more: Readonly<Record<string, Json>> = {}) {
