@@ -184,16 +184,18 @@ function lacks({ checks, asking, stage }: Looking): readonly Warning[] {
   });
 }
 
-/** What programs that the engine ran for these checks established. */
+/** What the engine established for these checks: by programs that it ran, or by what it had observed itself. */
 export function established({ checks, asking, stage }: Looking): readonly Established[] {
   return known(checks, asking, stage).flatMap(({ check, result }) => {
-    if (result?.status !== 'passed' || result.receipt === undefined) return [];
+    if (result?.status !== 'passed') return [];
     const { receipt, lack, frozen } = result;
+    // Without a word about it, a look that ran nothing would be taken for a look at the files.
+    if (receipt === undefined && result.class !== 'observed') return [];
     return [
       {
         check: check.label,
         class: result.class,
-        receipt,
+        ...(receipt === undefined ? {} : { receipt }),
         ...(lack === undefined ? {} : { lack: lack.reason }),
         ...(frozen === undefined ? {} : { frozen }),
       },

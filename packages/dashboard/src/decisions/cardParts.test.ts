@@ -55,15 +55,18 @@ test('a part that nobody here knows is shown all the same, and a difference as o
 test('a check that the engine ran for has the class that came of it, and one that need not hold has none', () => {
   const proven = [
     { phase: 'P', check: 'tests', class: 'observed', receipt: 'r1', lack: 'no_sandbox' },
-    { phase: 'O', check: 'files', class: 'verified' },
+    { phase: 'P', check: 'tests', class: 'verified', receipt: 'r2' },
+    { phase: 'P', check: 'a: files', class: 'verified' },
+    { phase: 'P', check: 'b: files', class: 'observed' },
+    { phase: 'O', check: 'files', class: 'claimed' },
   ];
 
   expect(cardParts({ ...CARD, phase: 'P', proven })).toMatchObject({
     looked: [
       { name: 'tests', held: 'observed' },
-      { name: 'files', held: 'verified' },
+      { name: 'files', held: 'observed' },
     ],
-    proven: [{ receipt: 'r1', lack: 'no_sandbox' }, { receipt: null }],
+    proven: [{ receipt: 'r1', lack: 'no_sandbox' }, { receipt: 'r2' }, { receipt: null }, {}, {}],
   });
   expect(cardParts({ ...CARD, mode: 'permissive' }).looked.map(({ held }) => held)).toEqual([null, null]);
 });

@@ -145,10 +145,21 @@ function provenOf({ phase, check, class: of, receipt, lack }: Data): ProvenCheck
 /** Where the engine ran something for it, what came of that; in permissive mode it need not have held. */
 function lookedOf(check: Data, card: GateCard['card'], proven: readonly ProvenCheck[]): LookedCheck {
   const name = word(check.check);
-  const ran = proven.find((one) => one.phase === word(card.phase) && one.check === name);
+  // Of items it is called by the name of each; where there are several the weakest counts.
+  const ran = proven.filter(
+    (one) => one.phase === word(card.phase) && (one.check === name || one.check.endsWith(`: ${name}`)),
+  );
+  const [weakest] = ran.map((one) => one.class).sort((one, other) => strengthOf(one) - strengthOf(other));
   const warns = check.warns === true;
-  const held = ran?.class ?? (check.needs === 'observed' ? 'observed' : 'verified');
+  const held = weakest ?? (check.needs === 'observed' ? 'observed' : 'verified');
   return { name, held: warns || card.mode === 'permissive' ? null : held, warns };
+}
+
+/** From the weakest on; what nobody knows is below all of them. */
+const STRENGTH: Readonly<Record<string, number>> = { claimed: 1, observed: 2, verified: 3 };
+
+function strengthOf(held: string): number {
+  return STRENGTH[held] ?? 0;
 }
 
 const SMALL = [

@@ -121,6 +121,22 @@ test('a page to judge by: what was seen and what is claimed are told apart, hash
   expect(text).not.toContain('a'.repeat(13));
 });
 
+test('a check is told as what came of it, the weakest of several, and not as what it needed', () => {
+  const proven = [
+    { phase: 'REVIEW', check: 'the tests pass', class: 'verified', receipt: 'r1' },
+    { phase: 'REVIEW', check: 'a: the docs are built', class: 'verified' },
+    { phase: 'REVIEW', check: 'b: the docs are built', class: 'observed', lack: 'none\n✓ ok' },
+    { phase: 'PLAN', check: 'the tests pass', class: 'claimed' },
+  ];
+
+  const [seen = ''] = page({ ...CARD, proven })
+    .split('\n\n')
+    .slice(3, 4);
+
+  expect(seen).toContain('✓ the tests pass (verified, looked at T3)');
+  expect(seen).toContain('✓ the docs are built (observed, not verified: none\\n✓ ok, looked at T3)');
+});
+
 test('what a human rejected names that human, and the agent as the one who handed it in', () => {
   const text = page({
     ...CARD,

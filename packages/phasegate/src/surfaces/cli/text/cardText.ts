@@ -1,10 +1,12 @@
 import { canonicalJson, isJsonObject, type Json, type JsonObject, own } from '@phasegate/core';
 import { goalPrincipal } from '@phasegate/core/engine';
+import { oneLine } from '@phasegate/core/model';
 import { decodeGoal } from '@phasegate/wire';
 import { movedLines, settledLines } from './cardChanges.ts';
 import { diffLines } from './cardDiff.ts';
 import { type CardPage, type CardScreen, pageFor, short, word } from './cardPage.ts';
 import { type CardWork, changeLines, nothingSeen, receiptText, refusedLines, takeWork } from './cardWork.ts';
+import { heldClass } from './heldClass.ts';
 
 const LEGEND =
   'Lines that begin with | are words of others: of an agent, of a person, or what a program printed.';
@@ -93,7 +95,8 @@ function seen(
   const { paint, utf8 } = page.screen;
   const tick = utf8 === false ? '+' : '✓';
   const looked = checks.map((check) => {
-    const how = own(check, 'needs') === 'observed' ? 'observed' : 'verified';
+    const held = heldClass(card, check);
+    const how = held.lack === null ? held.class : `${held.class}, not verified: ${oneLine(held.lack)}`;
     const when = `looked at ${word(own(check, 'looked_at'))}`;
     const name = word(own(check, 'check'));
     // Only what had to hold for the gate to open has held.
