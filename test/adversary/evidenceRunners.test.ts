@@ -66,6 +66,50 @@ describe.runIf(works)('a runner that loads the code under test in its own proces
   );
 });
 
+/** It turns every failure of the session into a pass, wherever the test stands. */
+const PLUGIN = `from _pytest.reports import TestReport
+_from = TestReport.from_item_and_call.__func__
+
+
+def passing(cls, item, call):
+    report = _from(cls, item, call)
+    report.outcome, report.longrepr = "passed", None
+    return report
+
+
+TestReport.from_item_and_call = classmethod(passing)
+`;
+
+test.runIf(hasPytest)(
+  'pytest: what it finds by itself in a folder that the phase writes is a verifier of the agent (bubblewrap) [adv.I5]',
+  async () => {
+    const argv = PYTEST.argv.slice(0, -1);
+    const check = workflow(argv).replace(', canary: { plant: ["tests/**"] }', '');
+    const tried = async (needs: string) => {
+      const project = makeProject({
+        'proven.workflow.yaml': check.replace('needs: verified', needs),
+        'src/sums.py': 'def add(a, b):\n    return 0\n',
+        ...PYTEST.files,
+      });
+      const run = await startRun(project, 'proven');
+      project.write('src/conftest.py', PLUGIN);
+      return phasegate(project, ['done', run, '--evidence', '-', '--json'], { stdin: '{}' });
+    };
+
+    const [proven, seen] = [
+      await tried('needs: verified'),
+      await tried('verify: true\n        needs: observed'),
+    ];
+
+    expect(proven.json).toMatchObject({ blockers: [{ code: 'evidence_class_too_low' }] });
+    expect(proven.stdout).toMatch(/may write `src\/conftest\.py`.*`verifier_in_scope`/);
+    // In the workspace the trick works, which is why its class is told.
+    expect(seen.json).toMatchObject({ checkpoint_passed: true });
+    expect(JSON.stringify(seen.json.warnings)).toContain('is observed and not verified');
+  },
+  60_000,
+);
+
 async function triedWith({ argv, files, code, honest, forging }: InProcess): Promise<void> {
   const tried = async (text: string) => {
     const project = makeProject({

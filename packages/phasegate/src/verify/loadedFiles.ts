@@ -14,7 +14,9 @@ export interface TreeFiles {
 export interface Loaded {
   /** Files that scripts of `package.json` run, and that configs of runners load. */
   readonly files: readonly string[];
-  /** A command that says only while it runs what it runs; null where all of them can be read. */
+  /** Commands of the scripts that are run. */
+  readonly commands: readonly (readonly string[])[];
+  /** One that says only while it runs what it runs; null where all of them can be read. */
   readonly unknown: string | null;
 }
 
@@ -32,6 +34,7 @@ export function loadedBy(
   const isFile = (path: string) => tree.paths.has(placed(folder, path));
   const files = new Set<string>();
   const followed = new Set<string>();
+  const found: (readonly string[])[] = [];
   let unknown: string | null = null;
 
   function follow(words: readonly string[]): void {
@@ -41,6 +44,7 @@ export function loadedBy(
       followed.add(name);
       unknown ??= rawCommandsIn(text).some(isUnknown) ? text : null;
       for (const command of commandsIn(text)) {
+        found.push(command);
         for (const path of scriptsIn(command, isFile)) files.add(placed(folder, path));
         follow(command);
       }
@@ -55,7 +59,7 @@ export function loadedBy(
       for (const path of namedIn(JSON.stringify(config), folder, tree)) files.add(path);
   }
   for (const config of configs) loadsOf(config, { tree, files });
-  return { files: [...files], unknown };
+  return { files: [...files], commands: found, unknown };
 }
 
 const OWN_CONFIGS = [
@@ -136,7 +140,7 @@ const IMPORTED =
 
 /** Keys under which configs of runners name what is loaded. */
 const KEYS =
-  /(?:^|[\s{,"'])(?:setupFiles(?:AfterEnv)?|setup|globalSetup|globalTeardown|preset|presets|extends|plugins?|transform|reporters?|testEnvironment|environment|runner|testRunner|resolver|testSequencer|snapshotSerializers|snapshotEnvironment|testResultsProcessor|require|import|file|customProviderModule|nodeArguments|addopts)["']?\s*[:=]\s*/gm;
+  /(?:^|[\s{,"'])(?:setupFiles(?:AfterEnv)?|setup|globalSetup|globalTeardown|preset|presets|extends|plugins?|transform|reporters?|testEnvironment|environment|runner|testRunner|resolver|testSequencer|snapshotSerializers|snapshotEnvironment|testResultsProcessor|require|import|file|customProviderModule|nodeArguments|addopts|pytest_plugins|node-options|script-shell)["']?\s*[:=]\s*/gm;
 
 /** The files of the tree that stand under such a key. */
 function namedIn(text: string, folder: string, tree: TreeFiles): readonly string[] {
@@ -191,7 +195,10 @@ function resolved(name: string, folder: string, { paths }: TreeFiles): readonly 
     else if (part !== '.' && part !== '') parts.push(part);
   }
   const path = parts.join('/');
-  const found = ENDINGS.map((ending) => `${path}${ending}`).find((one) => paths.has(one));
+  // A module of Python, as its plugins are named.
+  const module = path.includes('/') ? null : path.replaceAll('.', '/');
+  const python = module === null ? [] : [`${module}.py`, `${module}/__init__.py`];
+  const found = [...ENDINGS.map((ending) => `${path}${ending}`), ...python].find((one) => paths.has(one));
   return found === undefined ? null : [found];
 }
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { mkdirSync, readlinkSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Check } from '@phasegate/core/model';
+import { type Check, oneLine } from '@phasegate/core/model';
 import type {
   DependencyKind,
   Fence,
@@ -85,8 +85,8 @@ async function furnish(parts: RoomParts, asked: RoomRequest, place: RoomPlace): 
   if (deciding !== null) {
     return lack(
       'verifier_unknown',
-      `\`${deciding.unknown.slice(0, 200)}\` in \`package.json\` says only while it runs what it runs`,
-      'the author of the workflow names what it runs as `verifier`, or the script names it',
+      `what \`${oneLine(deciding.unknown.slice(0, 200))}\` runs is known only while it runs`,
+      'the author of the workflow names what it runs as `verifier`, or has it run without a recipe or a variable',
     );
   }
   const placed = await dependenciesFor(parts, check, workspace);

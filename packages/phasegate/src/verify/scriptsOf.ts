@@ -89,7 +89,7 @@ function modulesOf(name: string): readonly string[] {
 }
 
 /** The line that a shell is given as a word. */
-function shellIn(argv: unknown): string | null {
+export function shellIn(argv: unknown): string | null {
   const words = wordsIn(argv);
   const at = words.findIndex((word) => SHELLS.has(word.slice(word.lastIndexOf('/') + 1)));
   const option = at === -1 ? -1 : words.findIndex((word, place) => place > at && /^-[a-z]*c$/.test(word));

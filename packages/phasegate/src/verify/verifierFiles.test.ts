@@ -29,6 +29,12 @@ describe('what the phase may write, and decides how it is judged', () => {
     ['src/deep/ruff.toml', { argv: ['ruff', 'check'] }],
     ['src/node_modules/vitest/index.js', { argv: ['npx', 'vitest', 'run'] }],
     ['packages/one/vitest.config.ts', { argv: ['npx', 'vitest'], cwd: './packages/one/' }],
+    ['packages/one/vitest.config.ts', { argv: ['npx', 'vitest', 'run'] }],
+    ['src/conftest.py', { argv: ['python3', '-m', 'pytest'], expect: 'green' }],
+    ['src/deep/conftest.py', { argv: ['bash', '-c', 'cd x && pytest tests'] }],
+    ['packages/one/pytest.ini', { argv: ['pytest', 'packages/one'] }],
+    ['src/left/go.mod', { argv: ['/usr/bin/go', 'test', './...'] }],
+    ['packages/one/Cargo.toml', { argv: ['cargo', 'test'] }],
   ])('is found: `%s` of %j [adv.I5]', (path, words) => {
     const tree = treeOf([...SOURCES, path]);
     expect(writableVerifier(checkOf(words), PHASE, tree)).toEqual({ writable: path });
@@ -42,8 +48,12 @@ describe('what the phase may write, and decides how it is judged', () => {
     [{ argv: ['test', '-f', 'src/sum.mjs'] }],
     [{ shell: 'grep -q sum src/sum.mjs && node scripts/check.mjs src/sum.mjs' }],
     [{ argv: ['npm', 'test'] }],
+    [{ argv: ['pytest', 'tests'], expect: 'red' }],
   ])('is not what is judged: %j', (words) => {
-    expect(writableVerifier(checkOf(words), PHASE, treeOf(SOURCES))).toBeNull();
+    const others = ['src/conftest.py', 'src/go.mod', 'packages/one/package.json'].filter(
+      (path) => words.expect === 'red' || !path.endsWith('.py'),
+    );
+    expect(writableVerifier(checkOf(words), PHASE, treeOf([...SOURCES, ...others]))).toBeNull();
   });
 
   const NPM = { argv: ['npm', 'test'] };
@@ -94,6 +104,9 @@ describe('what the phase may write, and decides how it is judged', () => {
       { 'jest.config.json': '{ "reporters": ["default", "<rootDir>/src/reporter.cjs"] }' },
     ],
     ['src/env.js', NPM, { 'package.json': JSON.stringify({ jest: { testEnvironment: './src/env.js' } }) }],
+    ['src/setupTests.js', NPM, { 'package.json': scripts({ test: 'react-scripts test' }) }],
+    ['src/hook.cjs', NPM, { '.npmrc': 'node-options=--require ./src/hook.cjs\n' }],
+    ['src/plugin.py', { argv: ['pytest'] }, { 'pytest.ini': '[pytest]\naddopts = -q -p src.plugin\n' }],
     ['src/hook.cjs', NPM, { '.mocharc.yml': 'require:\n  - ./src/hook.cjs\nspec: tests\n' }],
   ])('is found where it is loaded in turn: `%s` by %j and %j [adv.I5]', (path, words, files) => {
     const tree = treeOf([...SOURCES, path], files);
@@ -134,6 +147,19 @@ describe('what the phase may write, and decides how it is judged', () => {
     expect(writableVerifier(checkOf(NPM), { ...PHASE, writes: [] }, tree)).toBeNull();
   });
 
+  test.each([
+    ['make test', { argv: ['make', 'test'] }],
+    ['/usr/bin/make -s test', { argv: ['/usr/bin/make', '-s', 'test'] }],
+    ['just test', { shell: 'cd packages && just test' }],
+    ['make check', { argv: ['sh', '-c', 'CI=1 make check'] }],
+    ['make unit', { argv: ['npm', 'test'] }],
+  ])('is told where a recipe says what it is: `%s` of %j [adv.I5]', (command, words) => {
+    const tree = treeOf([...SOURCES, 'Makefile'], { 'package.json': scripts({ test: 'make unit' }) });
+    expect(writableVerifier(checkOf(words), PHASE, tree)).toEqual({ unknown: command });
+    expect(writableVerifier(checkOf({ ...words, verifier: ['scripts/**'] }), PHASE, tree)).toBeNull();
+    expect(writableVerifier(checkOf(words), { ...PHASE, writes: [] }, tree)).toBeNull();
+  });
+
   test.each<readonly [string, JsonObject, Readonly<Record<string, string>>]>([
     ['src/config.ts', { argv: ['npx', 'vitest', 'run'] }, { 'vitest.config.ts': 'src/config.ts' }],
     ['src/tools/check.mjs', { argv: ['node', 'bin/check.mjs'] }, { bin: './src/tools' }],
@@ -147,6 +173,14 @@ describe('what the phase may write, and decides how it is judged', () => {
     const tree = treeOf([...SOURCES, path, 'src/tools/check.mjs'], {}, links);
     expect(writableVerifier(checkOf(words), PHASE, tree)).toEqual({ writable: path });
     expect(writableVerifier(checkOf(words), { ...PHASE, writes: ['docs/**'] }, tree)).toBeNull();
+  });
+
+  test('is found where a plugin of the tests names it [adv.I5]', () => {
+    const tree = treeOf(['src/plugin.py'], { 'conftest.py': 'pytest_plugins = ["src.plugin"]\n' });
+    const check = checkOf({ argv: ['pytest'] });
+    expect(writableVerifier(check, { ...PHASE, writes: ['src/**'] }, tree)).toEqual({
+      writable: 'src/plugin.py',
+    });
   });
 
   test('links that lead around, or out of the tree, hold nobody up', () => {

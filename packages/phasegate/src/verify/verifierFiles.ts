@@ -2,13 +2,14 @@ import { mayWrite } from '@phasegate/core/engine';
 import type { Check, Phase } from '@phasegate/core/model';
 import { compileGlob } from '@phasegate/core/model';
 import { loadedBy, type TreeFiles } from './loadedFiles.ts';
-import { commandsIn, scriptsOf } from './scriptsOf.ts';
+import { isConfig, nestedConfigs, runsRecipes } from './runnerConfigs.ts';
+import { commandsIn, scriptsOf, shellIn } from './scriptsOf.ts';
 
 /** Why the words of a check do not decide alone how it is judged. */
 export type Deciding =
   /** A file of the tree that decides, and that the phase may write. */
   | { readonly writable: string }
-  /** A command of `package.json` that says only while it runs what it runs. */
+  /** A command that says only while it runs what it runs, or whose recipe is not read. */
   | { readonly unknown: string };
 
 /**
@@ -27,7 +28,8 @@ export function writableVerifier(check: Check, phase: Phase, tree: TreeFiles): D
     isEnd: (end) => end !== '' && [...all].some((path) => endsWith(path, end)),
   });
   const words = Array.isArray(argv) ? argv.filter((word): word is string => typeof word === 'string') : [];
-  const commands = [words, ...(typeof shell === 'string' ? commandsIn(shell) : [])];
+  const line = typeof shell === 'string' ? shell : shellIn(argv);
+  const commands = [words, ...(line === null ? [] : commandsIn(line))];
   const configs = [...all].filter((path) => isConfig(path, folder) && FOLLOWED.test(path));
   const loaded = loadedBy(commands, { folder, tree, configs });
   const named = new Set([...scripts.paths.map(place), ...loaded.files]);
@@ -35,8 +37,10 @@ export function writableVerifier(check: Check, phase: Phase, tree: TreeFiles): D
   const globs = [...(Array.isArray(verifier) ? verifier : []), ...canary.filter((one) => one.includes('*'))];
   const patterns = globs.flatMap((glob) => (typeof glob === 'string' ? (globOf(glob) ?? []) : []));
   const entersPackages = words.some((word) => ENTERS.test(word));
+  const isNested = nestedConfigs([...commands, ...loaded.commands], { red: check.with.expect === 'red' });
   const isDeciding = (path: string) =>
     isConfig(path, folder) ||
+    isNested(path) ||
     (entersPackages && path.endsWith('/package.json')) ||
     named.has(path) ||
     canary.some((one) => path === one || path.startsWith(`${one}/`)) ||
@@ -48,8 +52,9 @@ export function writableVerifier(check: Check, phase: Phase, tree: TreeFiles): D
     const written = [path, realIn(path, tree)].find((one) => mayWrite(phase, one));
     if (written !== undefined) return { writable: written };
   }
-  if (loaded.unknown === null || verifier !== undefined || phase.writes.length === 0) return null;
-  return { unknown: loaded.unknown };
+  const recipe = [...commands, ...loaded.commands].find(runsRecipes);
+  const unknown = loaded.unknown ?? recipe?.join(' ') ?? null;
+  return unknown === null || verifier !== undefined || phase.writes.length === 0 ? null : { unknown };
 }
 
 /** Where a path leads to in the tree, through links of the tree; one that leads out of it, or around, stays as it is. */
@@ -73,7 +78,7 @@ function realIn(path: string, tree: TreeFiles): string {
 const MOST_HOPS = 20;
 
 /** Config that names what is loaded; the rest names dependencies. */
-const FOLLOWED = /(?:\.(?:[cm]?[jt]s|json|ya?ml|ini|toml|cfg)|rc)$/;
+const FOLLOWED = /(?:\.(?:[cm]?[jt]s|json|ya?ml|ini|toml|cfg)|rc|(?:^|\/)conftest\.py)$/;
 
 /** Null for a word that only looks like one. */
 function globOf(glob: string): ((path: string) => boolean) | null {
@@ -86,19 +91,3 @@ function globOf(glob: string): ((path: string) => boolean) | null {
 
 /** Words by which npm, pnpm and yarn run scripts of other folders. */
 const ENTERS = /^(?:-ws?|-r|-F|-C|--(?:workspaces?|recursive|filter|prefix|dir|cwd)(?:=.*)?|workspaces?)$/;
-
-/** Config of runners, at the root of the project or in the folder in which it runs; what counts in any folder; packages. */
-function isConfig(path: string, folder: string): boolean {
-  const inFolder = folder !== '' && path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path;
-  return CONFIG.test(inFolder) || CASCADING.test(path) || PACKAGES.test(path);
-}
-
-const CONFIG =
-  /^(?:package\.json|\.npmrc|\.yarnrc(?:\.yml)?|\.pnpmfile\.c?js|pnpm-workspace\.yaml|lerna\.json|nx\.json|turbo\.json|\.?(?:vitest|vite|jest|mocharc|ava|babel|playwright|cypress|karma|wdio|webpack|rollup|eslint|prettier|stylelint)(?:\.(?:config|conf|workspace|projects))?\.[cm]?[jt]s(?:on)?|\.mocharc(?:\.\w+)?|\.babelrc(?:\.\w+)?|\.swcrc|\.taprc|jest\.config\.json|tsconfig(?:\.[\w-]+)*\.json|\.?pytest\.(?:ini|toml)|pyproject\.toml|setup\.(?:cfg|py)|tox\.ini|noxfile\.py|conftest\.py|mypy\.ini|\.mypy\.ini|pyrightconfig\.json|go\.mod|go\.work|Cargo\.toml|\.cargo\/config(?:\.toml)?|rust-toolchain(?:\.toml)?|build\.rs|Makefile|GNUmakefile|makefile|[Jj]ustfile|Taskfile\.ya?ml|Rakefile|Gemfile|\.rspec|CMakeLists\.txt|pom\.xml|(?:build|settings)\.gradle(?:\.kts)?|gradle\.properties|gradlew|mvnw|phpunit\.xml(?:\.dist)?|composer\.json|deno\.jsonc?|bunfig\.toml|\.golangci\.(?:ya?ml|toml|json))$/;
-
-/** Config that such programs look for beside each file they judge. */
-const CASCADING =
-  /(?:^|\/)(?:\.eslintrc(?:\.\w+)?|\.eslintignore|\.?ruff\.toml|biome\.jsonc?|\.prettierrc(?:\.\w+)?|\.prettierignore|\.stylelintrc(?:\.\w+)?|\.flake8|\.?pylintrc|\.?clippy\.toml|\.?rustfmt\.toml|\.rubocop\.yml|\.clang-tidy)$/;
-
-/** Packages in the tree itself would come before those that were frozen. */
-const PACKAGES = /(?:^|\/)(?:node_modules|site-packages|\.venv)(?:\/|$)/;
