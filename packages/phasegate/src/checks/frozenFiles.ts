@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
-import { realpath } from 'node:fs/promises';
+import { readlink, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Frozen } from '@phasegate/core/engine';
 import type { CheckInput } from '../runtime/ports.ts';
-import { FileFinder } from '../workspace/findFiles.ts';
+import { FileFinder, type Match } from '../workspace/findFiles.ts';
 import { readBeneath } from '../workspace/readBeneath.ts';
 
 /** The files that globs match, as they are now. Throws where one of them cannot be read. */
@@ -16,7 +17,7 @@ export async function freezeFiles(
   for (const glob of globs) {
     for (const { path, kind } of await finder.find(glob)) {
       if (kind === 'folder') continue;
-      files[path] = kind === 'file' ? hash('sha256', await contentOf(root, path), 'hex') : kind;
+      files[path] = kind === 'link' ? await beyond(root, path, finder) : await standing(root, { path, kind });
     }
   }
   const sorted = Object.keys(files).sort();
@@ -39,6 +40,25 @@ export function differenceFrom(before: Frozen, now: Frozen): string | null {
   ];
   const more = told.length > MOST_TOLD ? ` and ${told.length - MOST_TOLD} more` : '';
   return `${told.slice(0, MOST_TOLD).join(', ')}${more}`;
+}
+
+async function standing(root: string, { path, kind }: Match): Promise<string> {
+  return kind === 'file' ? hash('sha256', await contentOf(root, path), 'hex') : kind;
+}
+
+/**
+ * What a link stands for: where it leads, and what is there in the tree. A test behind a link is what it leads to, which
+ * no glob has to name.
+ */
+async function beyond(root: string, path: string, finder: FileFinder): Promise<string> {
+  const target = await readlink(join(root, path));
+  const real = await realpath(join(root, path)).catch(() => null);
+  const there = real?.startsWith(`${root}/`) === true ? real.slice(root.length + 1) : null;
+  const found = there === null ? [] : [...(await finder.find(there)), ...(await finder.find(`${there}/**`))];
+  const held: string[] = [];
+  for (const match of found)
+    if (match.kind !== 'folder') held.push(`${match.path}\0${await standing(root, match)}`);
+  return hash('sha256', [`link to ${target}`, ...held.sort()].join('\0'), 'hex');
 }
 
 async function contentOf(root: string, path: string): Promise<Buffer> {
