@@ -26,6 +26,30 @@ export function isSecondName(path: string, folders: readonly string[]): boolean 
   return folders.some((folder) => isIn(folder, 1));
 }
 
+/** What a file is known by, whatever its names. */
+export interface FileNumbers {
+  readonly device: bigint;
+  readonly inode: bigint;
+}
+
+/** Whether a file is one of those in a folder, or in the folders directly below it; the folder is read when first asked. */
+export function ownFilesOf(folder: string): (file: FileNumbers) => boolean {
+  let known: ReadonlySet<string> | null = null;
+  return ({ device, inode }) => {
+    known ??= new Set(numbersIn(folder, 1));
+    return known.has(`${device}:${inode}`) || known.size > MOST;
+  };
+}
+
+function numbersIn(folder: string, depth: number): readonly string[] {
+  return entriesOf(folder).flatMap((entry) => {
+    const place = join(folder, entry.name);
+    if (entry.isDirectory()) return depth > 0 ? numbersIn(place, depth - 1) : [];
+    const found = lookAt(place);
+    return found === undefined ? [] : [`${found.dev}:${found.ino}`];
+  });
+}
+
 const MOST = 50_000;
 
 function lookAt(path: string) {

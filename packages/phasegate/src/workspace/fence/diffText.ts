@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isSecondName } from '../../files/secondName.ts';
 import { findBeneath } from '../openBeneath.ts';
 import { PathRefused } from '../pathRefused.ts';
 import { readBeneath } from '../readBeneath.ts';
@@ -15,13 +16,16 @@ export interface Differing {
   readonly before: Manifest;
   /** Where copies may be made for a moment, outside of the workspace. */
   readonly folder: string;
+  /** Of which nothing is shown, by whatever name. */
+  readonly stateDir: string;
 }
 
 /**
  * How files differ from what they were, as `git diff` writes it. Git compares two folders of copies, outside of the
  * workspace and of every repository, so that no config, attribute or filter of the workspace has a say.
  */
-export async function diffText({ root, contents, paths, before, folder }: Differing): Promise<string> {
+export async function diffText(differing: Differing): Promise<string> {
+  const { contents, paths, before, folder } = differing;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const place = mkdtempSync(join(folder, 'diff-'));
   try {
@@ -37,7 +41,7 @@ export async function diffText({ root, contents, paths, before, folder }: Differ
             : contents.read(was.content);
       if (old === null) missing.push(path);
       else if (old !== undefined) write(join(place, 'before', path), old);
-      const now = await contentNow(root, path).catch((error: unknown) => {
+      const now = await contentNow(differing, path).catch((error: unknown) => {
         if (!(error instanceof PathRefused)) throw error;
         unread.push(error.message);
         return null;
@@ -62,7 +66,12 @@ function write(file: string, bytes: Buffer): void {
 }
 
 /** What stands there now; null where it is nothing that can be compared. Nothing is read through a link. */
-async function contentNow(root: string, path: string): Promise<Buffer | null> {
+async function contentNow(
+  { root, stateDir }: Pick<Differing, 'root' | 'stateDir'>,
+  path: string,
+): Promise<Buffer | null> {
+  if (isSecondName(join(root, path), [stateDir]))
+    throw new PathRefused('path_outside', `\`${path}\` is a file of Phasegate's own by another name`);
   const found = await findBeneath(root, path);
   if (found.kind === 'link') return found.at === path ? Buffer.from(readlinkSync(join(root, path))) : null;
   return found.kind === 'file' ? (await readBeneath(root, path, LARGEST)).content : null;

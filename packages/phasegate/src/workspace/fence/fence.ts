@@ -5,6 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PhasegateError } from '@phasegate/core';
 import { isInHome } from '@phasegate/core/model';
 import type { Compared, Fence, FenceChange } from '@phasegate/core/ports';
+import { ownFilesOf } from '../../files/secondName.ts';
 import { compareTrees, type PathChange, secondNames } from './compareTrees.ts';
 import { type Contents, createContents } from './contents.ts';
 import { createFileSystems } from './fileSystems.ts';
@@ -94,7 +95,8 @@ export function createFence(place: FencePlace): Fence {
   async function measureHere({ like, ...taking }: Taking): Promise<Manifest> {
     const started = String(BigInt(Date.now()) * 1_000_000n);
     const systems = createFileSystems();
-    const walking = { root, ...taking, mapped: mappedFiles, systems };
+    const isOurs = ownFilesOf(place.stateDir);
+    const walking = { root, ...taking, mapped: mappedFiles, systems, isOurs };
     if (like !== null) {
       const { rules, tracked, notes } = like;
       const lists = folders.under(root, rules, systems);
@@ -285,6 +287,7 @@ export function createFence(place: FencePlace): Fence {
         paths: paths.filter((path) => !isInHome(path)),
         before: demand(runId, tree),
         folder: place.folder,
+        stateDir: place.stateDir,
       }),
     async settle(runId, { had, has, inUse }) {
       const [last, ...others] = had.filter((tree) => !has.includes(tree));

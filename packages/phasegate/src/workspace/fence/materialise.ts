@@ -20,6 +20,7 @@ export async function materialise(
 ): Promise<Materialised> {
   const paths = new Set<string>();
   const made = new Set<string>();
+  const links = new Set<string>();
   let begun = performance.now();
   for (const [path, { type, mode, content }] of manifest.entries) {
     if (performance.now() - begun > TURN_MS) {
@@ -34,13 +35,23 @@ export async function materialise(
       return { ok: false, reason: `\`${path}\` is too large to be kept, or could not be read` };
     const place = join(into, path);
     const folder = dirname(place);
+    // What was a folder and a link while it was measured would lead out of here.
+    if (!made.has(folder) && isBeyond(path, links))
+      return { ok: false, reason: `\`${path}\` was behind a link while it was measured` };
     if (!made.has(folder)) mkdirSync(folder, { recursive: true, mode: 0o755 });
     made.add(folder);
+    if (bytes === null) links.add(path);
     if (bytes === null) symlinkSync(content, place);
     else writeFileSync(place, bytes, { flag: 'wx', mode: (mode & 0o777) | 0o600 });
     paths.add(path);
   }
   return { ok: true, state: stateSum(manifest), paths };
+}
+
+function isBeyond(path: string, links: ReadonlySet<string>): boolean {
+  for (let end = path.indexOf('/'); end !== -1; end = path.indexOf('/', end + 1))
+    if (links.has(path.slice(0, end))) return true;
+  return false;
 }
 
 /** About as long as one transition takes. */

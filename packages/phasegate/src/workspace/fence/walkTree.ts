@@ -33,6 +33,8 @@ export interface Walking {
   readonly before: Manifest | null;
   /** What is not the workspace's: the state of Phasegate, and databases that it guards in other ways. */
   readonly leaveOut: (path: string) => boolean;
+  /** Whether a file is one of Phasegate's own by another name; absent: nobody knows. */
+  readonly isOurs?: (file: TreeEntry) => boolean;
   /** Inodes of files that may change without another date from now on. */
   readonly mapped: () => Promise<ReadonlySet<string>>;
   /** Entries that are not the workspace's and belong to the measure: those of the home folder. */
@@ -142,6 +144,9 @@ export async function walkTree(walking: Walking): Promise<ReadonlyMap<string, Tr
     const isLarge = bare.type === 'file' && bare.size > BigInt(WHOLE);
     if (isLarge && bare.size > BigInt(most)) return 'too_large';
     const read = isLarge ? await readLarge(place, bare, most) : readEntry(place, bare, walking.keep);
+    // What a card or a difference shows is never a key of ours, whatever it is called in the workspace.
+    if (read.type === 'file' && read.links > 1n && walking.isOurs?.(read) === true)
+      return { ...read, type: 'closed', content: '' };
     return read.type === 'closed' && statsOf(place) === null ? null : read;
   }
 

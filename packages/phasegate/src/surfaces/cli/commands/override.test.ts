@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Json, own } from '@phasegate/core';
 import { expect, test } from 'vitest';
@@ -96,12 +96,7 @@ test('the card shows what the phase changed as it was when the gate opened, boun
 test('in ring served a path that is linked to the key shows where it leads, and nothing of the key [adv.C2]', async () => {
   const shell = await staffed();
   const run = String((await shell.call(['start', 'ship', '--json'])).json().run);
-  const state = join(shell.root, '../state/phasegate');
-  const keys = join(state, readdirSync(state)[0] ?? '', 'keys.json');
-  const secrets = Object.values(JSON.parse(readFileSync(keys, 'utf8'))).flatMap((one) =>
-    JSON.stringify(one).match(/[\w-]{32,}/g),
-  );
-  expect(secrets.length).toBeGreaterThan(0);
+  const { keys, secrets } = keysOf(shell);
   symlinkSync(keys, join(shell.root, 'src/leak.ts'));
   await hand(shell, run, { plan: 'x' });
 
@@ -110,7 +105,28 @@ test('in ring served a path that is linked to the key shows where it leads, and 
   expect(own(card.json().gate_card as Json, 'diff')).toMatchObject([
     { path: 'src/leak.ts', diff: expect.stringContaining('+a link to ') },
   ]);
-  expect(secrets.filter((secret) => secret !== null && card.stdout.includes(secret))).toEqual([]);
+  expect(secrets.filter((secret) => card.stdout.includes(secret))).toEqual([]);
+});
+
+test('in ring served a second name of the key opens no gate and is shown nowhere, nor by a context path [adv.C2]', async () => {
+  const shell = await staffed();
+  const run = String((await shell.call(['start', 'ship', '--json'])).json().run);
+  const { keys, secrets } = keysOf(shell);
+  linkSync(keys, join(shell.root, 'src/leak.ts'));
+
+  const told = [
+    await shell.call(
+      ['done', run, '--evidence', '-', '--json'],
+      JSON.stringify({ plan: readFileSync(keys, 'utf8') }),
+    ),
+    await shell.call(['status', run, '--json']),
+    await shell.call(['fence', run, '--json']),
+    await shell.call(['fence', run, '--diff', 'src/leak.ts']),
+    await shell.callAs('open sesame', ['status', run, '--as', 'maria', '--json']),
+  ];
+
+  expect(told[0]?.json()).toMatchObject({ checkpoint_passed: false });
+  expect(told.flatMap(({ stdout }) => secrets.filter((secret) => stdout.includes(secret)))).toEqual([]);
 });
 
 test('where the approver has left, the others are told what they can do, and can do it', async () => {
@@ -198,6 +214,15 @@ test('one whose key the agent used does not approve its work [adv.J2]', async ()
   expect((await shell.callAs('another secret', decide)).json()).toMatchObject({ error: 'self_approval' });
   expect((await shell.call(['agents', 'add', 'x', '--mine'])).code).not.toBe(0);
 });
+
+/** The project's keys, and every word of theirs that nobody may see. */
+function keysOf(shell: Shell): { readonly keys: string; readonly secrets: readonly string[] } {
+  const state = join(shell.root, '../state/phasegate');
+  const keys = join(state, readdirSync(state)[0] ?? '', 'keys.json');
+  const secrets = readFileSync(keys, 'utf8').match(/[\w-]{32,}/g) ?? [];
+  expect(secrets.length).toBeGreaterThan(0);
+  return { keys, secrets };
+}
 
 async function staffed(): Promise<Shell> {
   const shell = makeShell({ 'ship.workflow.yaml': WORKFLOW });
