@@ -182,10 +182,12 @@ async function compareDecisions(verification: Verification, run: Run, seq: numbe
   if (verifyDecision === undefined) return;
   const votes = run.status === 'waiting' && run.wait.for === 'gate' ? run.wait.votes : [];
   for (const decision of [...run.decisions, ...votes, ...(run.overrides ?? [])]) {
-    if (verifyDecision(run, decision, humansAt(verification, decision.at))) continue;
-    // By time it is nobody's: a clock may have jumped, and the order in which records came does not.
-    const there = await humansBefore(verification, run, decision.signature);
-    if (there.length > 0 && verifyDecision(run, decision, there)) continue;
+    const inTime = verifyDecision(run, decision, humansAt(verification, decision.at));
+    // One who never left was there. Else the order in which records came says it: a clock may have jumped, and who has
+    // an old key can write an old time.
+    if (inTime && !hasLeft(verification, decision.by)) continue;
+    const there = await humansBefore(verification, run, decision);
+    if (there === null ? inTime : verifyDecision(run, decision, there)) continue;
     const what =
       'gate' in decision
         ? `a decision at \`${decision.gate}\``
@@ -208,24 +210,40 @@ function humansAt({ humans }: Verification, at: string): readonly HumanRecord[] 
     .map(({ human }) => withPasskeysAt(human, time, CLOCK_SET_BACK));
 }
 
-/** Those whose key was on the project's chain when the decision came, by the numbers records have over all chains. */
+/** Whether a key or a passkey of that name is not good any more. */
+function hasLeft({ humans }: Verification, name: string): boolean {
+  return humans.some(
+    ({ human, removedAt }) =>
+      human.name === name &&
+      (removedAt !== null || (human.passkeys ?? []).some((passkey) => passkey.removedAt !== undefined)),
+  );
+}
+
+/**
+ * Those whose key was on the project's chain when the decision came, by the numbers records have over all chains; null
+ * where the decision has none, or the chain does not tell that human's key.
+ */
 async function humansBefore(
   { humans, source }: Verification,
   { id }: Run,
-  signature: string,
-): Promise<readonly HumanRecord[]> {
+  { signature, by }: { readonly signature: string; readonly by: string },
+): Promise<readonly HumanRecord[] | null> {
   const place = await placeOfDecision(source, id, signature);
-  if (place === undefined) return [];
+  if (place === undefined) return null;
+  let isTold = false;
   const there = new Map<string, string>();
   const passkeys: NotedPasskeys = new Map();
   for await (const record of source.records(null)) {
     const { event, data, place: at } = record;
-    if (at === undefined || at > place) break;
-    notePasskeys(passkeys, record);
+    if (at === undefined) return null;
     const [name, key] = [String(own(data, 'name')), own(data, 'publicKey')];
+    isTold ||= event === 'human_added' && name === by && typeof key === 'string';
+    if (at > place) continue;
+    notePasskeys(passkeys, record);
     if (event === 'human_added' && typeof key === 'string') there.set(name, key);
     if (event === 'human_removed') there.delete(name);
   }
+  if (!isTold) return null;
   return humans
     .filter(({ sealed, human }) => sealed && there.get(human.name) === human.publicKey)
     .map(({ human }) => withPasskeysOf(human, new Set(passkeys.get(human.name)?.keys())));

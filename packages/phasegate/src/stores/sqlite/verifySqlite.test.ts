@@ -1,5 +1,4 @@
 import type { Run, RunEvent, Workflow } from '@phasegate/core';
-import type { GateDecision } from '@phasegate/core/engine';
 import { afterDraft, create, sampleDraft } from '@phasegate/core/store-contract';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { AuditReport, Store } from '../../runtime/ports.ts';
@@ -310,30 +309,6 @@ describe('a forged head is found:', () => {
   });
 });
 
-test('a decision its human did not sign is found, also of a human removed since [adv.J1]', async () => {
-  const store = state.open();
-  const [signed, forged] = [decision('ada', 'signed'), decision('ada', 'forged')];
-  const late = { ...signed, at: '2999-01-01T00:00:00.000Z' };
-  await create(store, sampleRun('r4', { decisions: [signed, forged, late] }));
-  await store.removeHuman('ada', [sampleDraft('human_removed')]);
-  await store.close();
-
-  const seen: string[][] = [];
-  const checked = state.open({
-    verifyDecision: (_, { signature }, humans) => {
-      seen.push(humans.map(({ name }) => name));
-      return humans.length > 0 && signature === 'signed';
-    },
-  });
-  expect(kinds(await checked.verify())).toEqual([
-    ['decision_forged', 'r4', 1],
-    ['decision_forged', 'r4', 1],
-  ]);
-  // A key is good for its time: after the removal it is nobody's.
-  expect(seen).toEqual([['ada'], ['ada'], []]);
-  await checked.close();
-});
-
 test('verifying lets others write meanwhile and sees one moment', async () => {
   const store = state.open({ fold });
   const report = store.verify();
@@ -391,8 +366,4 @@ function rehash(run: string, seq: number, data: Readonly<Record<string, string>>
     data: JSON.stringify(data),
     hash: state.seal.chain(run === '' ? null : run, head, [draft])[0]?.hash,
   };
-}
-
-function decision(by: string, signature: string): GateDecision {
-  return { gate: 'ship#1', option: 'Approve', input: null, shown: 's', by, at: TIME, signature };
 }

@@ -1,0 +1,73 @@
+import type { GateDecision } from '@phasegate/core/engine';
+import { create, sampleDraft } from '@phasegate/core/store-contract';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { makeStateFolder, type StateFolder } from '../fixtures/openStores.ts';
+import { sampleRun } from '../fixtures/sampleRun.ts';
+
+const TIME = '1970-01-01T00:00:00.000Z';
+
+let state: StateFolder;
+
+beforeEach(async () => {
+  state = makeStateFolder();
+  const store = state.open();
+  await store.putHuman(ada, [sampleDraft('human_added')]);
+  await store.close();
+});
+
+afterEach(() => state.remove());
+
+test('a decision its human did not sign is found, also of a human removed since [adv.J1]', async () => {
+  const store = state.open();
+  const [signed, forged] = [decision('ada', 'signed'), decision('ada', 'forged')];
+  const late = { ...signed, at: '2999-01-01T00:00:00.000Z' };
+  await create(store, sampleRun('r4', { decisions: [signed, forged, late] }));
+  await store.removeHuman('ada', [sampleDraft('human_removed')]);
+  await store.close();
+
+  const seen: string[][] = [];
+  const checked = state.open({
+    verifyDecision: (_, { signature }, humans) => {
+      seen.push(humans.map(({ name }) => name));
+      return humans.length > 0 && signature === 'signed';
+    },
+  });
+  expect((await checked.verify()).findings.map(({ kind, run, seq }) => [kind, run, seq])).toEqual([
+    ['decision_forged', 'r4', 1],
+    ['decision_forged', 'r4', 1],
+  ]);
+  // A key is good for its time: after the removal it is nobody's.
+  expect(seen).toEqual([['ada'], ['ada'], []]);
+  await checked.close();
+});
+
+test('a decision that came after its human had left is found, whatever time is written into it [adv.J1]', async () => {
+  const [before, after] = [decision('ada', 'before'), decision('ada', 'after')];
+  const store = state.open();
+  const run = sampleRun('r4', { decisions: [before, after] });
+  await create(store, run);
+  const decided = (one: typeof before) => [sampleDraft('gate_decided', { decision: { ...one } })];
+  await store.note('r4', decided(before));
+  await store.removeHuman('ada', [sampleDraft('human_removed')]);
+  await store.note('r4', decided(after));
+  await store.close();
+
+  const checked = state.open({
+    verifyDecision: (_, __, humans) => humans.some(({ name }) => name === 'ada'),
+  });
+  expect((await checked.verify()).findings.map(({ kind, run, seq }) => [kind, run, seq])).toEqual([
+    ['decision_forged', 'r4', expect.any(Number)],
+  ]);
+  await checked.close();
+});
+
+const ada = {
+  name: 'ada',
+  publicKey: 'key',
+  wrappedKey: { kdf: 'scrypt', n: 1, r: 1, p: 1, salt: '', iv: '', tag: '', ciphertext: '' },
+  addedAt: TIME,
+} as const;
+
+function decision(by: string, signature: string): GateDecision {
+  return { gate: 'ship#1', option: 'Approve', input: null, shown: 's', by, at: TIME, signature };
+}
