@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { useCallback } from 'react';
 import { ask } from '../api/ask.ts';
 import { Age } from '../parts/Age.tsx';
-import { Words } from '../parts/Said.tsx';
+import { Coded, Words } from '../parts/Said.tsx';
 import { Tag } from '../parts/Status.tsx';
 import { Empty, ProblemNote, Waiting } from '../parts/Told.tsx';
 import { RecordRows } from '../records/RecordRows.tsx';
@@ -160,7 +160,7 @@ function Denials({ activity }: { readonly activity: Activity | undefined }) {
                     <Words text={denial.tool} />
                   </td>
                   <td>
-                    <Words text={denial.message} most={200} />
+                    <Coded text={denial.message} most={200} />
                   </td>
                   <td>
                     <Words text={denial.agents.join(', ')} />

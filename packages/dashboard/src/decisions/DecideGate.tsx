@@ -5,7 +5,7 @@ import { ask } from '../api/ask.ts';
 import { sessionQuery } from '../api/queries.ts';
 import { Age } from '../parts/Age.tsx';
 import { plainText } from '../parts/plainText.ts';
-import { Said, Words } from '../parts/Said.tsx';
+import { Coded, Said, Words } from '../parts/Said.tsx';
 import { Tag } from '../parts/Status.tsx';
 import { ProblemNote, Waiting } from '../parts/Told.tsx';
 import { ActForm } from './ActForm.tsx';
@@ -101,7 +101,7 @@ function Choice({ run, gate, card }: { readonly run: Run; readonly gate: Gate; r
                 </span>
                 {option.way !== undefined && (
                   <span className="small soft wrap">
-                    <Words text={`→ ${option.way}`} />
+                    <Coded text={`→ ${option.way}`} />
                   </span>
                 )}
               </span>

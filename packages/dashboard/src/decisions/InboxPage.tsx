@@ -6,7 +6,7 @@ import { sessionQuery } from '../api/queries.ts';
 import { useInbox } from '../api/useInbox.ts';
 import { Age } from '../parts/Age.tsx';
 import { OverriddenTag } from '../parts/Overridden.tsx';
-import { Words } from '../parts/Said.tsx';
+import { Coded, Words } from '../parts/Said.tsx';
 import { Tag, type Tone } from '../parts/Status.tsx';
 import { Empty, ProblemNote, Waiting } from '../parts/Told.tsx';
 
@@ -100,7 +100,11 @@ function Item({ item, name }: { readonly item: InboxItem; readonly name: string 
         </span>
       </span>
       <span className="inbox-text">
-        <Words text={text} most={280} />
+        {kind === 'escalation' || kind === 'fence' ? (
+          <Coded text={text} most={280} />
+        ) : (
+          <Words text={text} most={280} />
+        )}
       </span>
       <span className="row small soft">
         <Words text={workflow} />
@@ -110,6 +114,11 @@ function Item({ item, name }: { readonly item: InboxItem; readonly name: string 
           </span>
         )}
         <span className="mono">{run}</span>
+        {item.goal_by !== undefined && (
+          <span>
+            goal by <Words text={item.goal_by} />
+          </span>
+        )}
         {quorum > 1 && <Tag plain text={`${votes.length} of ${quorum} have agreed`} />}
         {voted && <Tag plain text="you have decided" />}
         {!mine && <Tag plain text={`for ${approvers.join(', ')}`} />}

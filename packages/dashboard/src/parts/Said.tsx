@@ -1,10 +1,20 @@
-import { useState } from 'react';
+import { createElement, useState } from 'react';
 import { cutText, plainText } from './plainText.ts';
 
 /** Words of somebody else on a line of ours. */
 export function Words({ text, most = 300 }: { readonly text: string; readonly most?: number }) {
   const { shown, left } = cutText(text, most);
   return <bdi>{`${plainText(shown).replaceAll('\n', ' ')}${left === 0 ? '' : '…'}`}</bdi>;
+}
+
+/** A sentence of the engine's: the names in it stand between backticks. */
+export function Coded({ text, most = 300 }: { readonly text: string; readonly most?: number }) {
+  const { shown, left } = cutText(text, most);
+  const pieces = plainText(shown)
+    .replaceAll('\n', ' ')
+    .split(/`([^`]+)`/);
+  const told = pieces.map((piece, at) => (at % 2 === 1 ? createElement('code', null, piece) : piece));
+  return createElement('bdi', null, ...told, left === 0 ? '' : '…');
 }
 
 /** A block of somebody else's text: as text, with everything visible, and not all of a long one at once. */

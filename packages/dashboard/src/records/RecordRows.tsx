@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef, useState } from 'react';
 import { Age } from '../parts/Age.tsx';
-import { Said, Words } from '../parts/Said.tsx';
+import { Coded, Said, Words } from '../parts/Said.tsx';
 import { Tag } from '../parts/Status.tsx';
 import { describeRecord } from './describeRecord.ts';
 import { keyOf, type ListedRecord } from './useRecordList.ts';
@@ -102,7 +102,7 @@ function RecordRow({
       </div>
       {detail !== null && detail !== '' && (
         <p className="small detail">
-          <Words text={detail} most={240} />
+          <Coded text={detail} most={240} />
         </p>
       )}
       {open && (
