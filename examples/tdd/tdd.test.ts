@@ -133,7 +133,11 @@ test.runIf(FULL)(
       attempts: 0,
     });
     expect(withoutReceipts(killed.final)).toEqual(withoutReceipts(peaceful.final));
-    expect(killed.events).toEqual(peaceful.events);
+    // A check whose process died before the phase was saved is run again, and both runs are on record.
+    const once = killed.events.filter(
+      (event, at) => !event.startsWith('check_executed') || event !== killed.events[at - 1],
+    );
+    expect(once).toEqual(peaceful.events);
     expect([peaceful.audit, killed.audit]).toEqual([
       { ok: true, runs: 1, findings: [] },
       { ok: true, runs: 1, findings: [] },

@@ -30,6 +30,21 @@ phases:
     gates: [ok]
   END: { instructions: Stop, allowed_tools: [read_files] }
 `;
+const PROOF = `
+workflow: proof
+enforcement: { ring: isolated }
+phases:
+  SEEN:
+    instructions: Nothing to do
+    writes: []
+    postconditions:
+      - { name: seen, check: command, with: { argv: [/bin/sh, -c, "test $(id -un) = CHECKS"] }, verify: true, needs: observed }
+  PROVEN:
+    instructions: Nothing to do
+    writes: []
+    postconditions:
+      - { name: proven, check: command, with: { argv: [/bin/true] }, needs: verified }
+`;
 const PASSPHRASE = 'correct horse battery staple';
 // Names that no other test run has, short enough for any system.
 const MARK = `pg${process.pid.toString(36)}`;
@@ -102,6 +117,7 @@ describe.runIf(FULL && HERE)('in the ring `isolated` (uidmap)', () => {
     for (const user of [ADA, BOB]) execFileSync('useradd', ['--no-create-home', '--user-group', user]);
     writeFileSync(join(base, 'passphrase'), PASSPHRASE, { mode: 0o600 });
     writeFileSync(join(workspace, 'agent_workflow.yaml'), WORKFLOW);
+    writeFileSync(join(workspace, 'proof.workflow.yaml'), PROOF.replace('CHECKS', CHECK));
     execFileSync('git', ['init', '-q', workspace]);
     execFileSync('chown', ['-R', `${ADA}:`, workspace]);
     const made = call([
@@ -258,6 +274,24 @@ describe.runIf(FULL && HERE)('in the ring `isolated` (uidmap)', () => {
       encoding: 'utf8',
     });
     expect(owner.trim()).toBe(`${CHECK} ${GROUP} 660`);
+  });
+
+  test('there are no rooms: a check is observed, as the user of checks, and what must be verified is refused [adv.I12]', () => {
+    const proof = String(human('start', 'proof', '--queue').json.run);
+    expect(agent(ADA, 'claim', proof)).toMatchObject({ code: 0, json: { ring: 'isolated' } });
+
+    const seen = agent(ADA, 'done', proof, '--phase', 'SEEN', '--evidence', '-');
+    const refused = agent(ADA, 'done', proof, '--phase', 'PROVEN', '--evidence', '-');
+
+    expect(seen).toMatchObject({ code: 0, json: { checkpoint_passed: true, current_phase: 'PROVEN' } });
+    expect(refused).toMatchObject({ code: 1, json: { blockers: [{ code: 'evidence_class_too_low' }] } });
+    expect(JSON.stringify(refused.json)).toMatch(/an isolated engine has no rooms.*`no_sandbox`/);
+    expect(agent(ADA, 'status', proof).json.proven).toMatchObject([
+      { phase: 'SEEN', check: 'seen', class: 'observed', lack: expect.stringContaining('no_sandbox') },
+    ]);
+    expect(agent(ADA, 'blocked', proof, '--reason', 'there is no room here').json).toMatchObject({
+      status: 'escalated',
+    });
   });
 
   test('what the agent writes past the engine is its user’s to write, and only detected [adv.A1]', () => {

@@ -7,23 +7,13 @@ import { createInterface } from 'node:readline';
 import type { Page } from 'playwright-core';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openPage, signIn } from '../e2e/browser.ts';
-import { makeProject, PROGRAM, phasegate, type TestProject } from '../e2e/cli.ts';
+import { PROGRAM, phasegate, type TestProject } from '../e2e/cli.ts';
 import { serve } from '../e2e/server.ts';
 import { FULL } from '../tier.ts';
+import { handInNotes, PASSPHRASE, releaseProject, startRelease } from './releaseProject.ts';
 
-const PASSPHRASE = 'open sesame';
 const MINUTES = 300_000;
 const BUILT = new URL('../../packages/phasegate/dist/dashboard/', import.meta.url);
-
-const RELEASE = `workflow: release
-phases:
-  DRAFT:
-    instructions: Write the notes.
-    writes: ['docs/**']
-    required_artifacts: [{ type: notes, schema: { type: object, required: [summary] } }]
-    gate: { human: { prompt: Publish?, options: [{ label: Publish }, { label: Rework, next: DRAFT, requires_input: true }] } }
-  PUBLISH: { instructions: Tag the release. }
-`;
 
 describe.runIf(FULL)('somebody who held the port while the server was down', () => {
   test(
@@ -178,12 +168,9 @@ function worker(run: string, which: string): string {
 
 /** A run at its gate, and a page of `localhost` that is signed in and has a passkey. */
 async function atGate(): Promise<Bed> {
-  const project = makeProject({ 'agent_workflow.yaml': RELEASE });
-  await phasegate(project, ['humans', 'add', 'maria'], { passphrase: PASSPHRASE });
-  await phasegate(project, ['trust', 'release', '--yes'], { passphrase: PASSPHRASE });
-  const run = String((await phasegate(project, ['start', 'release', 'notes for May', '--json'])).json.run);
-  project.write('docs/notes.md', 'All of it.\n');
-  await phasegate(project, ['done', run, '--evidence', '-'], { stdin: '{"notes":{"summary":"all of it"}}' });
+  const project = await releaseProject();
+  const run = await startRelease(project);
+  await handInNotes(project, run);
   const served = await serve(project);
   const url = served.url.replace('127.0.0.1', 'localhost');
   const page = await openPage();

@@ -3,28 +3,12 @@ import type { AddressInfo } from 'node:net';
 import type { CDPSession, Page } from 'playwright-core';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openPage, signIn } from '../e2e/browser.ts';
-import { makeProject, phasegate } from '../e2e/cli.ts';
+import { phasegate } from '../e2e/cli.ts';
 import { serve } from '../e2e/server.ts';
 import { FULL } from '../tier.ts';
+import { handInNotes, PASSPHRASE, releaseProject, startRelease } from './releaseProject.ts';
 
-const PASSPHRASE = 'open sesame';
 const MINUTES = 180_000;
-
-const RELEASE = `workflow: release
-phases:
-  DRAFT:
-    instructions: Write the notes.
-    writes: ['docs/**']
-    required_artifacts: [{ type: notes, schema: { type: object, required: [summary] } }]
-    gate:
-      human:
-        prompt: Publish these notes?
-        options:
-          - { label: Publish }
-          - { label: Rework, next: DRAFT, requires_input: true }
-  PUBLISH:
-    instructions: Tag the release.
-`;
 
 test.runIf(FULL)(
   'a human registers a passkey with the passphrase and decides with it, and the audit verifies the decision',
@@ -147,13 +131,9 @@ describe.runIf(FULL)('a passkey on the pages', () => {
 
 /** A project with a run at its gate, and a page of `localhost` with an authenticator, signed in. */
 async function atGate() {
-  const project = makeProject({ 'agent_workflow.yaml': RELEASE });
-  await phasegate(project, ['humans', 'add', 'maria'], { passphrase: PASSPHRASE });
-  await phasegate(project, ['trust', 'release', '--yes'], { passphrase: PASSPHRASE });
-  const started = await phasegate(project, ['start', 'release', 'notes for May', '--json']);
-  const run = String(started.json.run);
-  project.write('docs/notes.md', 'All of it.\n');
-  await phasegate(project, ['done', run, '--evidence', '-'], { stdin: '{"notes":{"summary":"all of it"}}' });
+  const project = await releaseProject();
+  const run = await startRelease(project);
+  await handInNotes(project, run);
   const url = (await serve(project)).url.replace('127.0.0.1', 'localhost');
   const page = await openPage();
   const authenticator = await virtualAuthenticator(page);
