@@ -28,7 +28,7 @@ export interface HeadTable {
   remember(): void;
   /** Signs and writes the head, if the batch changed it. */
   write(time: string): void;
-  /** Whether this batch signs a head whatever runs did. */
+  /** Whether this batch signs a head whatever runs did, as the first one does. */
   signing(): boolean;
   /** To be called when another process may have written. */
   doubt(): void;
@@ -54,6 +54,7 @@ export function openHeadTable(database: DatabaseSync, seal: Seal, audit: AuditTa
   const movedNow = new Set<number>();
   const marked = new Set<number>();
   let folding = false;
+  let isThere = false;
 
   function current(): UnsignedHead {
     if (batch !== undefined) return batch;
@@ -82,6 +83,12 @@ export function openHeadTable(database: DatabaseSync, seal: Seal, audit: AuditTa
     return row !== undefined && hex(row, 'hash') === head.hash;
   }
 
+  /** Without a head a database that was killed in its first second would look as if somebody had taken it away. */
+  function isFirst(): boolean {
+    isThere ||= read().get() !== undefined;
+    return !isThere && movedNow.size > 0 && written().get() === undefined;
+  }
+
   return {
     require: () => void current(),
     append(drafts) {
@@ -92,7 +99,7 @@ export function openHeadTable(database: DatabaseSync, seal: Seal, audit: AuditTa
       const newest = records.at(-1) ?? before.project;
       batch = { ...before, project: { seq: newest.seq, hash: newest.hash } };
     },
-    signing: () => batch !== undefined,
+    signing: () => batch !== undefined || isFirst(),
     moved(run) {
       movedNow.add(run);
     },

@@ -347,6 +347,18 @@ describe('the signed head', () => {
     expect((await store.verify()).findings).toEqual([]);
   });
 
+  test('is there from the first record on: what a process leaves that dies at once is no false alarm', async () => {
+    await store.create(sampleRun('r1'), [sampleDraft('run_started')], []);
+    const next = state.open();
+    expect(await next.verify()).toMatchObject({ ok: true, runs: 1, unanchored: 0 });
+    await next.close();
+    state.tamper('DELETE FROM heads');
+    const after = state.open();
+    expect((await after.verify()).findings).toMatchObject([{ kind: 'head_invalid' }]);
+    await after.note('r1', [sampleDraft('tool_judged')]);
+    await expect(after.close()).rejects.toMatchObject({ code: 'audit_broken' });
+  });
+
   test('that was forged is not signed on: writes are refused', async () => {
     const run = sampleRun('r1');
     await create(store, run);
