@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { cases, FULL } from '../tier.ts';
+import { hereRun } from './hereRun.ts';
+import { plants } from './plants.ts';
+
+test('nodes that die after commits and whose clocks are wrong complete every run once, and the audit has all that was answered', async () => {
+  for (let seed = 1; seed <= cases({ quick: 1, full: 3, long: 100 }); seed += 1) {
+    const size = { agents: 9, runs: cases({ quick: 8, full: 30 }), lifetime: 15 };
+    const { contradictions, facts, deaths } = await hereRun({ seed, ...size });
+
+    expect(contradictions, `seed ${seed}`).toEqual([]);
+    expect(deaths, `seed ${seed}`).toBeGreaterThan(0);
+    expect(facts.get('a run is completed once'), `seed ${seed}`).toBeGreaterThanOrEqual(size.runs);
+    expect([...facts.keys()]).toEqual(expect.arrayContaining([...ALWAYS]));
+  }
+});
+
+test.runIf(FULL).each([
+  ['no compare-and-swap', /^(?:no doubled claim|a transition is decided on the state before it)/],
+  ['leases by node clock', /^(?:a lease lasts as long as it should|time is that of the database)/],
+  ['no catch-up after a missed notification', /^a watcher is told everything, in order/],
+  ['a dead epoch from a cache', /^no verdict by a dead token/],
+  [
+    'audit outside the transaction',
+    /^(?:a transition is decided on the state before it|no acknowledged act is missing)/,
+  ],
+])('the checker finds a planted mistake: %s', async (name, expected) => {
+  for (let seed = 1; seed <= cases({ quick: 1, full: 1, long: 20 }); seed += 1) {
+    const plant = (calm: Promise<void>) => plants(calm)[name] ?? ((store) => store);
+    const size = { agents: 9, runs: 20, lifetime: 15 };
+    const { contradictions } = await hereRun({ seed, ...size, planted: { plant, questions: 600 } });
+
+    expect(contradictions.filter((text) => expected.test(text)).length, `seed ${seed}`).toBeGreaterThan(0);
+  }
+});
+
+/** What every history has, however short. */
+const ALWAYS = [
+  'no record is missing in a chain',
+  'no doubled claim',
+  'no verdict by a dead token',
+  'a transition is decided on the state before it',
+  'no acknowledged act is missing in the audit',
+  'what comes later is later in the audit',
+  'time is that of the database',
+  'a watcher is told everything, in order',
+  'every chain verifies',
+] as const;

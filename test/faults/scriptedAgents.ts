@@ -1,0 +1,78 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Answered, HeldToken, Historian } from './history.ts';
+import type { Seeded } from './seeded.ts';
+
+/** What agents are told about the world they work in. */
+export interface AgentWorld {
+  readonly historian: Historian;
+  readonly nodes: number;
+  /** How long an agent may be silent, in milliseconds. */
+  readonly leaseMs: number;
+  /** Agents end when nothing is left to do, or enough was done. */
+  isOver(): boolean;
+  /** How long an agent waits that has nothing to do, in milliseconds. */
+  readonly restMs: number;
+}
+
+/**
+ * One agent: claims what comes next, asks for tools, completes phases, until there is nothing left. It goes to another
+ * node each time, as behind a load balancer. Now and then it shows a token that is dead, asks two nodes at once, or is
+ * silent for longer than its lease.
+ */
+export async function workAsAgent(name: string, world: AgentWorld, chance: Seeded): Promise<void> {
+  const { historian, nodes, leaseMs, restMs } = world;
+  let marks = 0;
+  const node = () => chance.below(nodes);
+  const check = (token: HeldToken) => {
+    marks += 1;
+    const tool = chance.happens(0.2) ? 'write_files' : 'read_files';
+    return historian.ask(name, node(), { kind: 'check', token, tool, mark: `${name}-${marks}` });
+  };
+
+  async function complete(token: HeldToken): Promise<Answered> {
+    const asked = { kind: 'complete', token } as const;
+    if (!chance.happens(0.15)) return historian.ask(name, node(), asked);
+    const both = await Promise.all([historian.ask(name, node(), asked), historian.ask(name, node(), asked)]);
+    return both.find(({ kind }) => kind === 'given' || kind === 'ended') ?? both[0];
+  }
+
+  /** What the agent holds of a run, asked for by its key; undefined where it holds nothing of it any more. */
+  async function rejoin(run: string): Promise<HeldToken | undefined> {
+    while (!world.isOver()) {
+      const answered = await historian.ask(name, node(), { kind: 'token', run });
+      if (answered.kind === 'given') return answered.token;
+      if (answered.kind === 'refused' && !isForNow(answered.code)) return undefined;
+      await pause(restMs);
+    }
+    return undefined;
+  }
+
+  async function work(first: HeldToken): Promise<void> {
+    let before: HeldToken | undefined;
+    for (let token: HeldToken | undefined = first; token !== undefined && !world.isOver(); ) {
+      if (chance.happens(0.01)) await pause(leaseMs * 1.5);
+      for (let left = 1 + chance.below(2); left > 0; left -= 1) await check(token);
+      if (before !== undefined && chance.happens(0.15)) await check(before);
+      const answered = await complete(token);
+      if (answered.kind === 'ended') return;
+      if (answered.kind === 'given') {
+        before = token;
+        token = answered.token;
+      } else {
+        await pause(restMs);
+        token = await rejoin(token.run);
+      }
+    }
+  }
+
+  while (!world.isOver()) {
+    const answered = await historian.ask(name, node(), { kind: 'claim' });
+    if (answered.kind === 'given') await work(answered.token);
+    else await pause(restMs);
+  }
+}
+
+/** Refusals that say nothing about the run: the store is away, or somebody else is writing. */
+function isForNow(code: string): boolean {
+  return ['store_unavailable', 'run_changed', 'rate_limited', 'not_ready', 'internal'].includes(code);
+}
