@@ -16,6 +16,7 @@ export function run(
       if (error === null) return resolve(stdout);
       reject(new Error(`\`${[program, ...args].join(' ')}\` failed:\n${stdout}${stderr}`));
     });
-    child.stdin?.end(input ?? '');
+    // A program may be over before it was given anything; what came of it says the rest.
+    child.stdin?.on('error', () => undefined).end(input ?? '');
   });
 }

@@ -57,6 +57,11 @@ test('a human pauses with a passphrase, for a time and with a reason, and ends i
   expect(begun.json).toMatchObject({ paused: { by: 'maria', reason: 'by hand' } });
   const shown = await phasegate(project, ['status', run, '--json']);
   expect(shown.json).toMatchObject({ paused: { reason: 'by hand' } });
+  await phasegate(project, ['stop', run, '--reason', 'enough'], { passphrase });
+  // A pause is about sessions without a run, so it is told where there is none.
+  const none = await phasegate(project, ['status']);
+  expect(none.code).toBe(2);
+  expect(none.stderr).toMatch(/no run is under way[\s\S]*paused until .* by maria: by hand/);
   const { from, until } = begun.json.paused as { readonly from: string; readonly until: string };
   expect((await phasegate(project, ['doctor'])).stdout).toMatch(
     new RegExp(`pause +.*from ${from} until ${until}, by maria: by hand`),

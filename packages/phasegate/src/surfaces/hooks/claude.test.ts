@@ -144,7 +144,8 @@ describe('in a run', () => {
       `cd ${bed.root} && phasegate next | head -20`,
     ])
       expect(await bash(line)).toBe('allowed');
-    for (const verb of ['decide', 'answer', 'resume', 'stop', 'trust', 'humans', 'pause', 'init'])
+    const verbs = ['decide', 'answer', 'resume', 'stop', 'trust', 'humans', 'pause', 'init'];
+    for (const verb of [...verbs, 'override', 'attest', 'migrate-store'])
       expect(await bash(`phasegate ${verb} ${run}`)).toContain('is for a human');
     writeFileSync(join(bed.root, 'phasegate'), '', { mode: 0o755 });
     for (const line of [

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RunView } from '@phasegate/core';
+import { PhasegateError, type RunView } from '@phasegate/core';
 import { oneLine } from '@phasegate/core/model';
 import { encodeRun } from '@phasegate/wire';
 import type { GateCard, HookSession, Hooks, Pause } from '../../../runtime/ports.ts';
@@ -29,7 +29,9 @@ export const status: CliCommand = {
   async run(invocation) {
     const { out } = invocation;
     const caller = await callerOf(invocation);
-    const runId = await runOf(invocation, caller, 'unfinished');
+    const runId = await runOf(invocation, caller, 'unfinished').catch(async (error: unknown) => {
+      throw await withPlace(invocation, error);
+    });
     const project = await invocation.reach();
     const seen = await project.as(caller).view(runId);
     // A server gives the card to humans alone, hash and all.
@@ -62,6 +64,17 @@ export const status: CliCommand = {
     return 0;
   },
 };
+
+/** The same fault, with what there is to say of the project where no run is under way: a pause is about just that. */
+async function withPlace(invocation: Invocation, error: unknown): Promise<unknown> {
+  if (!(error instanceof PhasegateError) || error.code !== 'usage' || invocation.server !== null)
+    return error;
+  const paused = await (await invocation.open()).hooks.pause();
+  const { lines } = await serverHere(invocation);
+  const told = [...lines, ...(paused === null ? [] : [pauseLine(paused)])];
+  if (told.length === 0) return error;
+  return new PhasegateError(error.code, error.message, { hint: [error.hint ?? '', ...told].join('; ') });
+}
 
 /** The server that judges what hooks ask, where the run is here and a server is to be seen. */
 async function serverHere(
