@@ -11,8 +11,8 @@ export interface PruneParts {
 
 /**
  * Drops sessions that nobody heard of for a month, with what was decided on their calls, where every run they had to do
- * with has ended; and of sessions that have no run or ended themselves the oldest beyond a thousand, as anyone can
- * announce them. That a session came to a run, what was judged and what was found stays in the audit. Looks once a day, or
+ * with has ended; and of sessions that have no run or ended themselves the oldest beyond some hundreds, as anyone can
+ * announce them and all are looked at when one comes to a run. That a session came to a run, what was judged and what was found stays in the audit. Looks once a day, or
  * when it is told to, at a few sessions. Says how many were dropped.
  */
 export async function pruneSessions({ store, now }: PruneParts, isTold = false): Promise<number> {
@@ -85,6 +85,6 @@ const KEY = 'calls';
 const DAY_MS = 86_400_000;
 const EVERY_MS = DAY_MS;
 const KEPT_MS = 30 * DAY_MS;
-/** As many sessions without a run are remembered. */
-const MOST_FREE = 1000;
+/** As many sessions that have no run, or are over, are remembered. */
+const MOST_FREE = 250;
 const MOST_LOOKED = 200;

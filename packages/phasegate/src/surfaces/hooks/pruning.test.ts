@@ -29,12 +29,12 @@ test('sessions and decisions on their calls go a month later, where every run ha
   expect(bound).toHaveLength(2);
 });
 
-test('of sessions without a run, which anyone can announce, the newest thousand are kept, and those at work', async () => {
+test('of sessions without a run, which anyone can announce, the newest 250 are kept, and those at work', async () => {
   const bed = openHookBed();
   const run = await bed.start();
   await bed.call('Write', bed.write('docs/a.md'), { session_id: 'at-work' });
   const [model] = await bed.store.keptAll('session');
-  for (let count = 1000; count < 2150; count += 1) {
+  for (let count = 1000; count < 1400; count += 1) {
     const data = { ...model?.data, run: null, last_at: `2026-11-15T12:00:00.${count}Z` };
     await bed.store.keep(
       { kind: 'session', key: `claude/announced-${count}`, data },
@@ -44,9 +44,9 @@ test('of sessions without a run, which anyone can announce, the newest thousand 
   bed.pass(86_401);
   await bed.event('SessionStart', { source: 'startup', session_id: 'last' });
   const sessions = await bed.project.hooks.sessions();
-  expect(sessions).toHaveLength(1002);
+  expect(sessions).toHaveLength(252);
   expect(sessions.find(({ session }) => session === 'at-work')?.run).toBe(run);
-  expect(sessions.some(({ session }) => session === 'announced-2149')).toBe(true);
+  expect(sessions.some(({ session }) => session === 'announced-1399')).toBe(true);
   expect(sessions.some(({ session }) => session === 'announced-1000')).toBe(false);
 });
 
@@ -113,12 +113,12 @@ test('sessions that must stay, or whose ids begin others, do not keep old ones f
   expect(await known()).toContain('held-100');
 });
 
-test('sessions that were made up by any event, or bound to a run and ended, are dropped beyond a thousand [adv.E3]', async () => {
+test('sessions that were made up by any event, or bound to a run and ended, are dropped beyond 250 [adv.E3]', async () => {
   const bed = openHookBed();
   const run = await bed.start();
   await bed.call('Write', bed.write('docs/a.md'), { session_id: 'at-work' });
   const [model] = await bed.store.keptAll('session');
-  for (let count = 1000; count < 2100; count += 1) {
+  for (let count = 1000; count < 1350; count += 1) {
     const data = { ...model?.data, ended: true, last_at: `2026-11-15T12:00:00.${count}Z` };
     await bed.store.keep({ kind: 'session', key: `claude/ended-${count}`, data }, { run: null, audit: [] });
   }
@@ -127,9 +127,9 @@ test('sessions that were made up by any event, or bound to a run and ended, are 
   for (let count = 0; count < 100; count += 1)
     await bed.call('Read', { file_path: bed.root }, { session_id: `made-up-${count}` });
 
-  expect((await known()).length).toBeLessThanOrEqual(1002);
+  expect((await known()).length).toBeLessThanOrEqual(252);
   expect(await known()).not.toContain('ended-1000');
-  expect(await known()).toContain('ended-2099');
+  expect(await known()).toContain('ended-1349');
   const working = (await bed.project.hooks.sessions()).find(({ session }) => session === 'at-work');
   expect(working?.run).toBe(run);
   expect(await bed.store.keptAll('call', 'claude/at-work/')).toHaveLength(1);
@@ -141,7 +141,7 @@ test('starts that many sessions announce are few, so that nobody waits for all o
     await bed.call(
       'mcp__phasegate__start_workflow',
       { workflow_type: `w${count}` },
-      { session_id: `s${count}` },
+      { session_id: `s${count % 26}` },
     );
   expect(await bed.store.keptAll('announced')).toHaveLength(500);
 });

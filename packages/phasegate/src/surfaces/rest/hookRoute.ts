@@ -19,6 +19,8 @@ export function isHook(path: string): boolean {
  */
 export function hookRoute(hooks: HookMount, starts: FairStarts): (c: Context<RestEnv>) => Promise<Response> {
   const large = createTurns({ what: 'large events', atOnce: LARGE_AT_ONCE, waiting: MOST_WAITING });
+  // Each keeps everybody waiting while it is read, so they come one by one.
+  const huge = createTurns({ what: 'large events', atOnce: 1, waiting: MOST_WAITING });
   const events = createTurns({ what: 'events', atOnce: AT_ONCE, waiting: MOST_WAITING });
   const lanes = createLanes(Date.now);
   return async (c) => {
@@ -28,7 +30,7 @@ export function hookRoute(hooks: HookMount, starts: FairStarts): (c: Context<Res
     if (!hooks.knows(client)) throw new RequestRefused('route_unknown', 'there is no such client');
     // Whose event it is stands in it. Events are small, but for a few: anyone who sends many large ones, or sends them
     // slowly, keeps only those of about that size waiting.
-    const ends = [isLarge(c) ? await large.take(isHuge(c) ? 'huge hooks' : 'hooks') : () => undefined];
+    const ends = [isLarge(c) ? await (isHuge(c) ? huge : large).take('hooks') : () => undefined];
     try {
       const body = await bodyOf(c, hooks.limit);
       const lane = `hooks of ${lanes.of(`${client}/${body === null ? '' : hooks.sessionOf(body)}`)}`;
