@@ -196,6 +196,19 @@ describe('looking again', () => {
     expect(read).toEqual(['load a.flow.json']);
   });
 
+  test('lets others work between two files that it reads', async () => {
+    await put('a.flow.json', { id: 'a' });
+    await put('b.flow.json', { id: 'b' });
+    const order: string[] = [];
+    const peek: Loader['peek'] = async ({ path }) => {
+      order.push(path);
+      setImmediate(() => order.push('others'));
+      return { id: path, title: path, params: {}, trusted: true } as never;
+    };
+    await createCatalog({ root, loaders: [{ ...jsonLoader, peek }], globs: [] }).list();
+    expect(order).toEqual(['a.flow.json', 'others', 'b.flow.json', 'others']);
+  });
+
   test('finds a second file of the same name, however it came to be there', async () => {
     const it = catalog(['more/*.flow.json']);
     const ambiguous = () => expect(it.load('one')).rejects.toMatchObject({ code: 'workflow_ambiguous' });

@@ -10,3 +10,15 @@ test('a file is parsed once for each of its contents', () => {
   });
   expect(parseOnce('b.workflow.yaml', { text: 'workflow: one', sha256: '1' })).not.toBe(first);
 });
+
+test('little is kept of large files, and always the newest', () => {
+  const large = (name: string) => ({ text: `workflow: ${name} # ${'x'.repeat(600_000)}`, sha256: name });
+  const small = parseOnce('small.workflow.yaml', { text: 'workflow: s', sha256: 's' });
+  const one = parseOnce('one.workflow.yaml', large('one'));
+  expect(parseOnce('small.workflow.yaml', { text: 'workflow: s', sha256: 's' })).toBe(small);
+
+  const two = parseOnce('two.workflow.yaml', large('two'));
+  expect(parseOnce('two.workflow.yaml', large('two'))).toBe(two);
+  expect(parseOnce('small.workflow.yaml', { text: 'workflow: s', sha256: 's' })).toBe(small);
+  expect(parseOnce('one.workflow.yaml', large('one'))).not.toBe(one);
+});

@@ -57,6 +57,11 @@ export class YamlTree {
     this.flaws = flaws;
   }
 
+  /** Of its text, in characters. */
+  get length(): number {
+    return this.#text.length;
+  }
+
   /** The offset of the value at a path, or of the deepest part of the path that is there. */
   offsetOf(path: YamlPath, part: 'key' | 'value' = 'value'): number {
     const { pair, node, complete } = this.#find(path);

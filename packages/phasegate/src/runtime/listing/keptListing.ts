@@ -62,6 +62,8 @@ export function createListing({ root, globs, loaders, index }: ListingOptions): 
       } else {
         read += 1;
         next.set(path, await peek(path, loader));
+        // Anyone who may write files may write many large ones, and reading each keeps everybody waiting.
+        await new Promise((resume) => setImmediate(resume));
       }
     }
     if (read > 0 || next.size !== before.size) more = true;
