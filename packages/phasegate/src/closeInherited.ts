@@ -11,10 +11,13 @@ export function closeInherited(
   env: Readonly<Record<string, string | undefined>>,
 ): void {
   const named = namedDescriptors(argv, env);
-  for (const fd of leftOpen(3)) {
+  for (const fd of leftOpen(NOT_SHUT_BY_NODE)) {
     if (!named.has(fd)) closeSync(fd);
   }
 }
+
+/** Node shuts all below for what is started, and has most of its own there. */
+const NOT_SHUT_BY_NODE = 16;
 
 function namedDescriptors(
   argv: readonly string[],

@@ -1,4 +1,4 @@
-import { fstatSync, realpathSync, statSync } from 'node:fs';
+import { fstatSync, realpathSync, statSync, writeSync } from 'node:fs';
 import { closeInherited } from './closeInherited.ts';
 import { runCli } from './surfaces/cli/runCli.ts';
 import { sayVersion } from './surfaces/cli/sayVersion.ts';
@@ -34,6 +34,21 @@ function mayBeTerminal(fd: number): boolean {
   }
 }
 
+/** Making the stream takes longer than all else that is said of a short answer. */
+function writeStraight(text: string): Uint8Array | null {
+  let left = Buffer.from(text);
+  try {
+    while (left.length > 0) left = left.subarray(writeSync(1, left));
+    return left;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EPIPE') return null;
+    // It was opened so that nobody waits at it: the stream waits by itself.
+    if (code === 'EAGAIN') return left;
+    throw error;
+  }
+}
+
 /** The words this program was started by. */
 function launcher(): readonly [string, ...string[]] {
   return [process.execPath, ...process.execArgv, argv[1] ?? ''];
@@ -55,6 +70,7 @@ function run(): void {
     get stdout() {
       return process.stdout;
     },
+    straight: mayBeTerminal(1) ? undefined : writeStraight,
     get stderr() {
       return process.stderr;
     },

@@ -35,9 +35,15 @@ export interface Screen {
 /** A stream that may be a terminal. */
 export type MaybeTerminal = Writable & Partial<Screen> & { readonly isTTY?: boolean };
 
+/** What is left that could not be written at once; null where the reader has gone away. Throws what is a fault. */
+export type Straight = (text: string) => Uint8Array | null;
+
 /** What an output is made from. */
 export interface OutputOptions {
+  /** Looked at when something is written that `straight` does not take: Node makes the stream then. */
   readonly stdout: MaybeTerminal;
+  /** Writes a result at once, without a stream; absent where there is a terminal, or no descriptor to write to. */
+  readonly straight?: Straight | undefined;
   /** Asked for when something is said beside the result, as Node makes the stream then. */
   stderr(): MaybeTerminal;
   readonly json: boolean;
@@ -52,8 +58,8 @@ export interface OutputOptions {
 
 /** Makes the output of one call. */
 export function makeOutput(options: OutputOptions): Output {
-  const { stdout, stderr, json, paint, terminal, env = {}, attended = () => false } = options;
-  const out = pipeTo(stdout);
+  const { stderr, json, paint, terminal, env = {}, attended = () => false } = options;
+  const out = resultTo(options);
   const besideTerminal = () => stderr().isTTY === true || attended();
   // A file or a program gets every character; a terminal, those it can show.
   const plain = !showsUnicode(env);
@@ -85,7 +91,7 @@ export function makeOutput(options: OutputOptions): Output {
     },
     get screen() {
       if (!terminal || json || env.TERM === 'dumb') return null;
-      return { columns: stdout.columns || 80, rows: stdout.rows || 24 };
+      return { columns: options.stdout.columns || 80, rows: options.stdout.rows || 24 };
     },
     get closed() {
       return out.closed();
@@ -94,8 +100,28 @@ export function makeOutput(options: OutputOptions): Output {
 }
 
 interface Pipe {
-  write(text: string): Promise<void>;
+  write(text: string | Uint8Array): Promise<void>;
   closed(): boolean;
+}
+
+/** Where results go: straight to the descriptor as long as it takes them, else to the stream. */
+function resultTo(options: OutputOptions): Pipe {
+  const { straight } = options;
+  if (straight === undefined) return pipeTo(options.stdout);
+  let stream: Pipe | undefined;
+  let gone = false;
+  return {
+    closed: () => gone || stream?.closed() === true,
+    async write(text) {
+      if (gone) return;
+      if (stream !== undefined || typeof text !== 'string') return stream?.write(text);
+      const left = straight(text);
+      gone = left === null;
+      if (left === null || left.length === 0) return;
+      stream = pipeTo(options.stdout);
+      await stream.write(left);
+    },
+  };
 }
 
 function pipeTo(stream: Writable): Pipe {
@@ -109,7 +135,7 @@ function pipeTo(stream: Writable): Pipe {
   return {
     closed: () => closed,
     write: (text) => {
-      if (closed || text === '') return Promise.resolve();
+      if (closed || text.length === 0) return Promise.resolve();
       return new Promise((resolve, reject) => {
         stream.write(text, (error) => {
           if (!error) return resolve();

@@ -7,7 +7,7 @@ import type { CliCommand, CommandEntry, Invocation, Machine, Server } from './co
 import { COMMANDS } from './commandTable.ts';
 import { demandProject } from './demandProject.ts';
 import type { Environment } from './environment.ts';
-import { type MaybeTerminal, makeOutput, type Output } from './output.ts';
+import { type MaybeTerminal, makeOutput, type Output, type Straight } from './output.ts';
 import { paintFor, wantsColour } from './paint.ts';
 import { parseArguments, splitCommand } from './parseArguments.ts';
 import { takePassphrases } from './passphrase.ts';
@@ -23,6 +23,8 @@ export interface CliRequest {
   readonly env: Environment;
   readonly stdin: Readable;
   readonly stdout: MaybeTerminal;
+  /** Writes a result without the stream; absent where stdout may be a terminal, or is a stream alone. */
+  readonly straight?: Straight | undefined;
   readonly stderr: MaybeTerminal;
   /** Whether someone can be asked: stdin and stderr are terminals. */
   readonly isTty: boolean;
@@ -44,13 +46,16 @@ export interface CliRequest {
 
 /** Runs one command line and gives its exit code; resolves when all output is written, and never rejects. */
 export async function runCli(request: CliRequest): Promise<number> {
-  const { argv, env, stdout } = request;
+  const { argv, env, straight } = request;
   const words = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : undefined);
-  const terminal = stdout.isTTY === true;
+  const terminal = straight === undefined && request.stdout.isTTY === true;
   const paint = paintFor(wantsColour(env, terminal, words.includes('--no-color')));
   const json = words.includes('--json');
   const out = makeOutput({
-    stdout,
+    get stdout() {
+      return request.stdout;
+    },
+    straight,
     stderr: () => request.stderr,
     json,
     paint,
