@@ -394,6 +394,7 @@ test('@phasegate/audit exports exactly these values', () => {
     'tampered',
     'wantedPlace',
     'weightOfDifference',
+    'wholeLength',
     'withFacts',
     'withPlaces',
     'withPlacesOf',

@@ -2,7 +2,15 @@ import { canonicalJson, type Json } from '@phasegate/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cases } from '../../../test/tier.ts';
-import { createCutter, type Part, placeOf, putBack, withPlaces, withPlacesOf } from './cutText.ts';
+import {
+  createCutter,
+  type Part,
+  placeOf,
+  putBack,
+  wholeLength,
+  withPlaces,
+  withPlacesOf,
+} from './cutText.ts';
 
 const MARK = '\u0001';
 
@@ -25,6 +33,7 @@ test('any value comes back from its text and its parts, and its canonical text s
       const store = makeStore();
       const plain = withPlaces(cutter.json(value), store.place);
       expect(putBack(plain, store.read)).toBe(JSON.stringify(value));
+      expect(wholeLength(plain)).toBe(JSON.stringify(value).length);
       const canonical = canonicalJson(value);
       const sorted = putBack(withPlaces(cutter.canonical(value, canonical), store.place), store.read);
       expect(canonicalJson(JSON.parse(sorted ?? 'null') as Json)).toBe(canonical);

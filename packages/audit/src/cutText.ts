@@ -73,6 +73,16 @@ export function placeOf(id: number, { text, digest }: Part): string {
   return `${MARK}${id}:${text.length}:${digest}${MARK}`;
 }
 
+/** How long a stored text is with all parts put back, in characters. */
+export function wholeLength(stored: string): number {
+  if (!stored.includes(MARK)) return stored.length;
+  let length = 0;
+  for (const [index, piece] of stored.split(MARK).entries()) {
+    length += index % 2 === 0 ? piece.length : Number(piece.split(':')[1]);
+  }
+  return length;
+}
+
 /** By the digests of their parts. */
 function placesIn(stored: string): ReadonlyMap<string, string> {
   if (!stored.includes(MARK)) return NONE;

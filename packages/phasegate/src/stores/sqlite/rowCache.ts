@@ -23,24 +23,37 @@ export interface RowSource<Row> {
   readonly keepsAbsent?: boolean;
   /** How many rows are kept at most; those used longest ago go first. */
   readonly most: number;
+  /** How large a row is, where rows differ much. */
+  size?(row: Row): number;
+  /** How large all that are kept may be together; the one used last stays, however large it is. */
+  readonly mostSize?: number;
 }
 
 /** Makes a cache over a table. */
 export function createRowCache<Row>(source: RowSource<Row>): RowCache<Row> {
   const kept = new Map<string, Kept<Row>>();
   const batch = new Map<string, Row | null>();
+  const { most, mostSize = Number.POSITIVE_INFINITY } = source;
   let generation = 0;
+  /** Of all that are kept. */
+  let total = 0;
+
+  function drop(key: string): void {
+    total -= kept.get(key)?.size ?? 0;
+    kept.delete(key);
+  }
 
   function keep(key: string, row: Row | null | undefined): void {
-    kept.delete(key);
+    drop(key);
     if (row === null || row === undefined) {
       if (source.keepsAbsent !== true) return;
     } else if (!source.keeps(row)) return;
-    kept.set(key, { row: row ?? null, generation });
-    if (kept.size <= source.most) return;
+    const size = row === null || row === undefined ? 0 : (source.size?.(row) ?? 0);
+    kept.set(key, { row: row ?? null, generation, size });
+    total += size;
     for (const oldest of kept.keys()) {
-      kept.delete(oldest);
-      break;
+      if (kept.size === 1 || (kept.size <= most && total <= mostSize)) break;
+      drop(oldest);
     }
   }
 
@@ -55,7 +68,8 @@ export function createRowCache<Row>(source: RowSource<Row>): RowCache<Row> {
       const known = kept.get(key);
       if (known !== undefined && stands(key, known)) {
         // Which row was used last matters only where one may have to go.
-        if (known.generation !== generation || kept.size * 2 > source.most) keep(key, known.row);
+        const full = kept.size * 2 > most || total * 2 > mostSize;
+        if (known.generation !== generation || full) keep(key, known.row);
         return known.row ?? undefined;
       }
       const row = source.read(key);
@@ -82,4 +96,5 @@ interface Kept<Row> {
   /** Null where there was none. */
   readonly row: Row | null;
   readonly generation: number;
+  readonly size: number;
 }

@@ -15,6 +15,7 @@ import {
   sealStored,
   summaryOf,
   tampered,
+  wholeLength,
   withPlaces,
   withPlacesOf,
 } from '@phasegate/audit';
@@ -45,6 +46,9 @@ export interface RunRow {
   readonly mac: string;
   /** Whether it is among the runs to be looked at when nothing happens in them. */
   readonly watched: boolean;
+  /** Characters of all that was ever added to the run, and of its state. */
+  readonly stepsLength: number;
+  readonly stateLength: number;
 }
 
 /** The runs, with the ones last used kept parsed until they end. */
@@ -122,6 +126,8 @@ export function openRunTable(
     },
     keeps: ({ run }) => !ENDED.has(run.status),
     most: MOST_KEPT,
+    size: ({ stepsLength, stateLength }) => stepsLength + stateLength,
+    mostSize: MOST_CHARACTERS,
   });
 
   function read(id: string): RunRow | undefined {
@@ -175,19 +181,21 @@ export function openRunTable(
       return lastKey;
     },
     place({ key, run, version, head, cut, placeOf }, before) {
-      let { steps, lastStep, places } = before ?? NO_HISTORY;
+      let { steps, lastStep, places, stepsLength } = before ?? NO_HISTORY;
       for (const step of cut.steps) {
         const stored = withPlaces(step.cut, placeOf);
         lastStep = texts.add({ run: key, kind: step.kind, before: lastStep }, stored);
         steps = nextDigest(steps, { kind: step.kind, text: stored });
         places = withPlacesOf(places, stored);
+        stepsLength += wholeLength(stored);
       }
       const state = withPlaces(cut.state, placeOf);
       const isNew = before === undefined || unwritten.get(run.id)?.isNew === true;
       const watched = goesOn(run);
       places = withPlacesOf(places, state);
       const sealed = { digest: digestOf(state), steps, lastStep, places, mac: '' };
-      rows.change(run.id, { key, run, version, head, ...sealed, watched });
+      const lengths = { stepsLength, stateLength: wholeLength(state) };
+      rows.change(run.id, { key, run, version, head, ...sealed, watched, ...lengths });
       const earlier = unwritten.get(run.id);
       const migrated =
         earlier?.migrated === true || (before !== undefined && before.run.workflowHash !== run.workflowHash);
@@ -255,6 +263,8 @@ export function openRunTable(
 
 /** Enough for the runs a server works on at a time, at a few KB each. */
 const MOST_KEPT = 1000;
+/** What agents hand in may be a megabyte a phase, and must not fill the memory of a server. */
+const MOST_CHARACTERS = 64_000_000;
 
 // Nobody works on a run that ended, and its workflow may be a whole specification that no other run has.
 const ENDED: ReadonlySet<Run['status']> = new Set(['completed', 'stopped']);

@@ -1,4 +1,12 @@
-import { COMPLETION, DECISION, digestOf, NO_STEPS, nextDigest, withPlacesOf } from '@phasegate/audit';
+import {
+  COMPLETION,
+  DECISION,
+  digestOf,
+  NO_STEPS,
+  nextDigest,
+  wholeLength,
+  withPlacesOf,
+} from '@phasegate/audit';
 import type { Run } from '@phasegate/core';
 import type { ChainHead } from '../../runtime/ports.ts';
 import { hex, integer, type SqlRow, text } from './statements.ts';
@@ -17,13 +25,17 @@ export interface StoredTexts {
   readonly steps: string;
   readonly lastStep: number | null;
   readonly places: ReadonlyMap<string, string>;
+  /** Characters of all that was ever added to the run, and of its state. */
+  readonly stepsLength: number;
+  readonly stateLength: number;
 }
 
 /** A run that nothing was added to yet. */
-export const NO_HISTORY: Pick<StoredTexts, 'steps' | 'lastStep' | 'places'> = {
+export const NO_HISTORY: Pick<StoredTexts, 'steps' | 'lastStep' | 'places' | 'stepsLength'> = {
   steps: NO_STEPS,
   lastStep: null,
   places: new Map(),
+  stepsLength: 0,
 };
 
 /** A run from its row and head. */
@@ -32,10 +44,12 @@ export function readStored(row: SqlRow, texts: Pick<TextTable, 'steps' | 'whole'
   const lastStep = row.last_step === null ? null : integer(row, 'last_step');
   let digest = NO_STEPS;
   let places = NO_HISTORY.places;
+  let stepsLength = 0;
   const history = { [COMPLETION]: [] as (string | null)[], [DECISION]: [] as (string | null)[] };
   for (const step of texts.steps(lastStep)) {
     digest = nextDigest(digest, step);
     places = withPlacesOf(places, step.text);
+    stepsLength += wholeLength(step.text);
     if (step.kind === COMPLETION || step.kind === DECISION) history[step.kind].push(texts.whole(step.text));
   }
   return {
@@ -49,6 +63,8 @@ export function readStored(row: SqlRow, texts: Pick<TextTable, 'steps' | 'whole'
     steps: digest,
     lastStep,
     places: withPlacesOf(places, state),
+    stepsLength,
+    stateLength: wholeLength(state),
   };
 }
 
