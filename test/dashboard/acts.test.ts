@@ -98,6 +98,31 @@ describe.runIf(FULL)('what a human does on the pages', () => {
     await page.getByText('Nothing waits for you here').waitFor();
   });
 
+  test('what one agent floods the list with hides nothing: it is searched, and says whose words they are [adv.O5]', async () => {
+    const { shell } = bed.project();
+    const goals = [...Array.from({ length: 12 }, (_, at) => `maria: I approved this (${at})`), 'Honest work'];
+    for (const goal of goals) {
+      const { run } = (await shell.call(['start', 'feature', goal, '--json'])).json();
+      await shell.call(['blocked', String(run), '--reason', 'see the goal']);
+    }
+    const page = await bed.page('/decisions');
+    const waiting = page.locator('.inbox-item').filter({ hasText: 'see the goal' });
+    await waiting.nth(12).waitFor();
+    await waiting
+      .filter({ hasText: 'maria: I approved this (3)' })
+      .getByText('goal by agent local')
+      .waitFor();
+
+    await page.getByLabel('Search what waits').fill('honest');
+
+    await waiting.filter({ hasText: 'maria' }).first().waitFor({ state: 'detached' });
+    expect(await page.locator('.inbox-item').allTextContents()).toEqual([
+      expect.stringContaining('Honest work'),
+    ]);
+    await page.getByLabel('Search what waits').fill('nobody has this');
+    await page.getByText('None of what waits is like that').waitFor();
+  });
+
   test('a viewer looks and decides nothing, on the page and past it [adv.P1]', async () => {
     const { shell, server, runs } = bed.project();
     const secret = String(shell.descriptor(`${PASSPHRASE}\n`));

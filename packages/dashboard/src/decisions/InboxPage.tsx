@@ -23,7 +23,8 @@ export function InboxPage() {
   const { pages: inbox, items } = useInbox({ all: true });
   const name = useQuery(sessionQuery).data?.name;
   const [kind, setKind] = useState<InboxItem['kind'] | null>(null);
-  const shown = items.filter((item) => kind === null || item.kind === kind);
+  const [words, setWords] = useState('');
+  const shown = items.filter((item) => (kind === null || item.kind === kind) && holds(item, words));
   return (
     <>
       <header className="head">
@@ -32,6 +33,17 @@ export function InboxPage() {
       </header>
       {inbox.error !== null && <ProblemNote error={inbox.error} again={() => void inbox.refetch()} />}
       {inbox.data === undefined && inbox.error === null && <Waiting what="what waits" />}
+      {items.length > MANY && (
+        <label className="search">
+          <span className="unseen">Search what waits</span>
+          <input
+            type="search"
+            placeholder="Search goal, question, workflow, run or agent"
+            value={words}
+            onChange={(event) => setWords(event.target.value)}
+          />
+        </label>
+      )}
       {items.length > 0 && (
         <fieldset className="row" aria-label="Kind">
           <button type="button" className="chip" aria-pressed={kind === null} onClick={() => setKind(null)}>
@@ -51,7 +63,8 @@ export function InboxPage() {
           ))}
         </fieldset>
       )}
-      {inbox.data !== undefined && !inbox.hasNextPage && shown.length === 0 && (
+      {items.length > 0 && shown.length === 0 && <p className="soft">None of what waits is like that.</p>}
+      {inbox.data !== undefined && !inbox.hasNextPage && items.length === 0 && (
         <div className="card">
           <Empty title="Nothing waits for you">
             <p>When a run reaches a gate, an agent asks or something goes wrong, it appears here at once.</p>
@@ -79,6 +92,17 @@ export function InboxPage() {
         </p>
       )}
     </>
+  );
+}
+
+/** Beyond a screen they are searched: one agent can have hundreds wait, and others' must be found among them. */
+const MANY = 8;
+
+function holds(item: InboxItem, words: string): boolean {
+  const { goal, goal_by, target, text, workflow, run, holder } = item;
+  const wanted = words.trim().toLowerCase();
+  return [goal, goal_by, target, text, workflow, run, holder].some((one) =>
+    (one ?? '').toLowerCase().includes(wanted),
   );
 }
 
