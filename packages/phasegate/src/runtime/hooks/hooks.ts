@@ -14,7 +14,7 @@ import { completes, namedRun, startedRun, starts } from './namedRun.ts';
 import { asGit, offered } from './offered.ts';
 import { ownCommand } from './ownCommands.ts';
 import { createPauses } from './pauses.ts';
-import { MOST_PATHS, pathCount, placeUse, writesSettings } from './placeUses.ts';
+import { placeUse, tooManyPaths, writesSettings } from './placeUses.ts';
 import { createProofs, type LookAgain } from './proofs.ts';
 import { pruneSessions } from './pruneSessions.ts';
 import { isOpen, readsByShell } from './readsByShell.ts';
@@ -148,7 +148,7 @@ export function createHooks(parts: HookParts): Pick<Hooks, 'handle' | 'pause' | 
   /** In a project nobody set up, and while a human paused it, sessions without a run are left alone. */
   async function isFree(attended: Attended, tool: HookTool): Promise<boolean> {
     if (!(await settings.isSetUp())) return true;
-    if ((await pauses.pause()) === null || pathCount(tool.uses) > MOST_PATHS) return false;
+    if ((await pauses.pause()) === null || tooManyPaths(tool.uses) !== null) return false;
     return !tool.uses.map((use) => placed(use, attended)).some(writesSettings);
   }
 
@@ -175,10 +175,8 @@ export function createHooks(parts: HookParts): Pick<Hooks, 'handle' | 'pause' | 
       return [refusal(plain, blockerOf(run, 'tool_unknown', message))];
     }
     if (tool.kind !== 'judged') return [{ use: plain, verdict: { allowed: true } }];
-    if (pathCount(tool.uses) > MOST_PATHS) {
-      const message = `the call is about more than ${MOST_PATHS} files; make several calls of it`;
-      return [refusal(plain, blockerOf(run, 'tool_forbidden', message))];
-    }
+    const many = tooManyPaths(tool.uses);
+    if (many !== null) return [refusal(plain, blockerOf(run, 'tool_forbidden', many))];
     if (shell?.kind === 'humans') {
       const message = `\`phasegate ${shell.verb}\` is for a human, on a terminal the agent does not have`;
       return tool.uses.map((use) => refusal(use, blockerOf(run, 'not_a_human', message)));

@@ -48,9 +48,18 @@ export function createJudgedCalls(parts: {
 }): JudgedCalls {
   const { store, runtime, hash } = parts;
   const time = () => new Date(parts.now()).toISOString();
-  const hashOf = (tool: HookTool) => hash(canonicalJson({ name: tool.name, input: tool.input }));
+  // An input of megabytes is gone through once.
+  const once = (make: (tool: HookTool) => string) => {
+    const made = new WeakMap<HookTool, string>();
+    return (tool: HookTool) => {
+      const known = made.get(tool) ?? make(tool);
+      made.set(tool, known);
+      return known;
+    };
+  };
+  const hashOf = once((tool) => hash(canonicalJson({ name: tool.name, input: tool.input })));
 
-  const argsOf = (tool: HookTool) => hash(canonicalJson(tool.input));
+  const argsOf = once((tool) => hash(canonicalJson(tool.input)));
 
   /** A client without ids of calls has each told by what it is; an equal one later is judged anew. */
   function keyOf({ key }: Attended, { callId }: HookTool): string | null {

@@ -17,14 +17,14 @@ export interface Placing {
  */
 export function placeUse(use: ToolUse, placing: Placing): AskedUse {
   if (!PATH_TOOLS.includes(use.tool)) return { use };
-  const given = pathsIn(use)?.flatMap(readingsOf) ?? [];
-  if (given.length === 0) return { use };
+  const named = pathsIn(use) ?? [];
+  if (named.length === 0) return { use };
   const reading = READING_TOOLS.includes(use.tool);
   const { run, cwd, places } = placing;
-  if (given.some((path) => Buffer.byteLength(path) > LONGEST_PATH)) {
-    const message = `a path is longer than ${LONGEST_PATH} bytes`;
-    return refusedUse({ tool: use.tool, input: {} }, blockerOf(run, 'tool_forbidden', message));
-  }
+  // Before anything is made of it: that takes longer than to look.
+  if (named.some(isTooLong)) return tooLong(run, use);
+  const given = named.flatMap(readingsOf);
+  if (given.some(isTooLong)) return tooLong(run, use);
   const placed = given.map((path) => placePath(path, cwd, places));
   const closed = given.find((_, index) => isClosed(placed[index] as Placed, reading));
   if (closed !== undefined) {
@@ -46,11 +46,11 @@ export function placeUse(use: ToolUse, placing: Placing): AskedUse {
     return { use: { tool: use.tool, input: inputOf(use.tool, paths) } };
   }
   const path = outside.at === 'outside' ? outside.path : '';
-  const named = { tool: use.tool, input: { path } };
+  const there = { tool: use.tool, input: { path } };
   if (!reading) {
-    return refusedUse(named, blockerOf(run, 'outside_write_scope', `\`${path}\` is outside the workspace`));
+    return refusedUse(there, blockerOf(run, 'outside_write_scope', `\`${path}\` is outside the workspace`));
   }
-  return mayReadOutside(run, use.tool) ? { use: named, verdict: { allowed: true } } : { use: named };
+  return mayReadOutside(run, use.tool) ? { use: there, verdict: { allowed: true } } : { use: there };
 }
 
 /** Whether a client may take a path for a pattern, and read everything it names. */
@@ -63,15 +63,32 @@ function within(path: string): string {
   return isPattern(path) ? path.replace(/[*?[{].*$/s, '').replace(/[^/]*$/, '') || '.' : path;
 }
 
+function isTooLong(path: string): boolean {
+  return Buffer.byteLength(path) > LONGEST_PATH;
+}
+
+function tooLong(run: Run | null, { tool }: ToolUse): AskedUse {
+  const message = `a path is longer than ${LONGEST_PATH} bytes`;
+  return refusedUse({ tool, input: {} }, blockerOf(run, 'tool_forbidden', message));
+}
+
 /** As long as Linux takes one. */
 const LONGEST_PATH = 4096;
 
 /** No call is about more files: each is looked at while everybody else waits. */
-export const MOST_PATHS = 500;
+const MOST_PATHS = 500;
+/** Characters of all of them; one path may be long, and many are not. */
+const LONGEST_TOGETHER = 128 * 1024;
 
-/** How many paths uses have. */
-export function pathCount(uses: readonly ToolUse[]): number {
-  return uses.reduce((sum, use) => sum + (pathsIn(use)?.length ?? 1), 0);
+/** Why a call is about more than is judged at a time; null where it is not. */
+export function tooManyPaths(uses: readonly ToolUse[]): string | null {
+  const count = uses.reduce((sum, use) => sum + (pathsIn(use)?.length ?? 1), 0);
+  if (count > MOST_PATHS) return `the call is about more than ${MOST_PATHS} files; make several calls of it`;
+  const paths = uses.filter(({ tool }) => PATH_TOOLS.includes(tool)).flatMap((use) => pathsIn(use) ?? []);
+  const length = paths.reduce((sum, path) => sum + path.length, 0);
+  return count > 1 && length > LONGEST_TOGETHER
+    ? `the paths of the call have more than ${LONGEST_TOGETHER} characters; make several calls of it`
+    : null;
 }
 
 function pathsIn({ input }: ToolUse): readonly string[] | null {

@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject, own, PhasegateError } from '@phasegate/core';
 import { oneLine } from '@phasegate/core/model';
 import { isFarTooDeep } from '../../limits/jsonDepth.ts';
+import { hasMoreValues } from '../../limits/jsonWidth.ts';
 import type { HookClient, HookEvent, Hooks } from '../../runtime/ports.ts';
 import { type ClientAdapter, isFault, textIn } from './adapter.ts';
 import { ADAPTERS } from './adapters.ts';
@@ -133,7 +134,9 @@ const HARMLESS: ReadonlySet<HookEvent['event']> = new Set([
 function payloadOf(body: string | null): JsonObject | string {
   if (body === null) return `the event is larger than ${HOOK_LIMIT / 1024 / 1024} MB, which is not judged`;
   // To read it would keep every other client waiting.
-  if (isFarTooDeep(Buffer.from(body))) return 'the event is nested too deeply';
+  const bytes = Buffer.from(body);
+  if (isFarTooDeep(bytes)) return 'the event is nested too deeply';
+  if (hasMoreValues(bytes, MOST_VALUES)) return `the event has more than ${MOST_VALUES} values`;
   let value: Json;
   try {
     value = JSON.parse(body) as Json;
@@ -142,6 +145,9 @@ function payloadOf(body: string | null): JsonObject | string {
   }
   return isJsonObject(value) ? value : 'the event is not a JSON object';
 }
+
+/** Far more than any call has that a person could look at. */
+const MOST_VALUES = 100_000;
 
 function reasonIn(error: unknown): string {
   if (error instanceof PhasegateError) return `${error.message} (${error.code})`;

@@ -72,6 +72,27 @@ test.each<[string, Json]>([
   expect(await bed.project.hooks.sessions()).toEqual([]);
 });
 
+test('a call of more values, or of longer paths, than are judged at a time is refused with a reason [adv.E3]', async () => {
+  const bed = openHookBed();
+  await bed.start();
+  const wide = { ...bed.write('docs/a.md'), extra: Array.from({ length: 100_001 }, () => 1) };
+  expect(await bed.call('Write', wide)).toContain('more than 100000 values');
+  const reads = async (paths: readonly string[]) =>
+    JSON.stringify(
+      await bed.raw('gemini', {
+        session_id: 'g1',
+        cwd: bed.root,
+        hook_event_name: 'BeforeTool',
+        tool_name: 'read_many_files',
+        tool_input: { paths: [...paths] },
+      }),
+    );
+  const long = (count: number) => Array.from({ length: count }, (_, at) => `docs/${'a/'.repeat(500)}${at}`);
+  expect(await reads(long(100))).toBe('{}');
+  expect(await reads(long(200))).toContain('have more than 131072 characters; make several calls of it');
+  expect(await reads(['~/'.repeat(100_000)])).toContain('longer than 4096 bytes');
+});
+
 test('two clients on one run are held by the phase it is in, in whichever of them it was moved', async () => {
   const bed = openHookBed();
   const run = await bed.start();
