@@ -38,7 +38,7 @@ export interface FaultRunResult extends Checked {
 
 /** An hour before, an hour after, and right. */
 const SHIFTS = [0, 3_600_000, -3_600_000] as const;
-const LEASE_SECONDS = 4;
+const LEASE_SECONDS = 6;
 
 /** The workflow of the agents; the phases that allow nothing show that a verdict is on the right one. */
 export const ERRAND: KnownWorkflow = {
@@ -114,7 +114,7 @@ async function playedOn(
 }
 
 /** Longer than answers take, and shorter than a node is paused. */
-const PATIENCE_MS = 4_000;
+const PATIENCE_MS = 6_000;
 
 async function keysFor(names: readonly string[], { nodes }: NodeGroup): Promise<ReadonlyMap<string, string>> {
   const [node] = nodes;
