@@ -154,7 +154,7 @@ async function feedQueue(
     if (state.faultsAreOver) await pause(200);
     else if (queued >= waiting) await pause(50);
     else {
-      const missing = Math.min(waiting - queued, 20);
+      const missing = Math.min(waiting - queued, 50);
       await Promise.all(Array.from({ length: missing }, (_, index) => start((turn + index) % SHIFTS.length)));
     }
   }

@@ -16,7 +16,7 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     agents: { type: 'string', default: '100' },
     faults: { type: 'string', default: '60' },
-    waiting: { type: 'string', default: '50' },
+    waiting: { type: 'string', default: '100' },
   },
 });
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));

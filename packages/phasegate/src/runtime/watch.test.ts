@@ -105,6 +105,31 @@ describe.each([
 });
 
 describe('a lease', () => {
+  test('that its agent has anew by the time it is to be ended is not ended: it lasts as long as it says [C15]', async () => {
+    const it = openWith();
+    const run = await queue(it);
+    await claim(it, ADA);
+    let looks = 0;
+    const lease = async (...asked: Parameters<typeof it.store.lease>) => {
+      const seen = await it.store.lease(...asked);
+      looks += 1;
+      // It comes back right after it was found to be late.
+      if (looks === 1) await it.project.claims.token(run, ADA);
+      return seen;
+    };
+    const { look, stop, errors } = watching({ ...it, store: { ...it.store, lease } });
+    it.pass(301);
+    await look();
+
+    expect([looks, errors]).toEqual([2, []]);
+    expect((await it.store.load(run))?.run).toMatchObject({ status: 'active', holder: 'ada' });
+    expect(await events(it, run)).not.toContain('run_released');
+    it.pass(301);
+    await look();
+    expect((await it.store.load(run))?.run).toMatchObject({ status: 'queued', holder: null });
+    await stop();
+  });
+
   test('is not taken from an agent whose call is under way', async () => {
     const it = openWith();
     const run = await queue(it);

@@ -4,7 +4,7 @@ import { UNFINISHED_STATUSES } from '@phasegate/core/contract';
 import { openItems, type ReleaseCause } from '@phasegate/core/engine';
 import type { CallsUnderWay } from '../callsUnderWay.ts';
 import { ENGINE } from '../engine.ts';
-import type { ArchiveStore, Claims, LeaseKey, LeaseStore, RunStore } from '../ports.ts';
+import type { ArchiveStore, Claims, LeaseKey, LeaseRecord, LeaseStore, RunStore } from '../ports.ts';
 import type { Runtime } from '../runtime.ts';
 import { unknownRun } from '../unknownRun.ts';
 import { leaseEnd } from './leaseTerms.ts';
@@ -29,11 +29,17 @@ export interface Releases extends Pick<Claims, 'release'> {
 /** Builds the ways in which an agent loses what it holds. */
 export function createReleases({ store, runtime, calls, now }: ReleaseParts): Releases {
   /** The agent's calls end with it: what it was allowed as the holder must not go on when it is none. */
-  async function letGo(runId: string, what: LettingGo): Promise<void> {
+  async function letGo(runId: string, what: LettingGo, demand?: () => Promise<void>): Promise<void> {
     const { holder, item, cause, principal } = what;
     const command: Command = { kind: 'release', cause, holder, ...(item === null ? {} : { item }) };
-    await runtime.submit(runId, command, { principal });
+    const beside = async () => {
+      await demand?.();
+      return {};
+    };
+    await runtime.submit(runId, command, { principal, beside });
   }
+
+  const isOver = (lease: LeaseRecord | undefined) => lease !== undefined && lease.expiresAt <= instant(now());
 
   /** Letting go of the run lets go of its items with it. */
   async function releaseHeld(run: Run, what: Omit<LettingGo, 'item'>): Promise<boolean> {
@@ -74,7 +80,7 @@ export function createReleases({ store, runtime, calls, now }: ReleaseParts): Re
       const { run: runId, item } = lease;
       const [stored, current] = await Promise.all([store.load(runId), store.lease(runId, item)]);
       // Renewed, moved on or gone since it was found.
-      if (current === undefined || current.expiresAt > instant(now())) return;
+      if (current === undefined || !isOver(current)) return;
       const { agent } = current;
       const run = stored?.run;
       if (run === undefined || !isHeld(run, agent, item)) {
@@ -86,7 +92,19 @@ export function createReleases({ store, runtime, calls, now }: ReleaseParts): Re
         await store.renewLease({ ...current, expiresAt: leaseEnd(run, now()) });
         return;
       }
-      await letGo(runId, { holder: agent, item, cause: 'lease_expired', principal: ENGINE });
+      const back = new Error('the agent came back');
+      // Looked at once more for the run that is saved over: an agent with a new token has its lease for as long as that says.
+      const demand = async () => {
+        if (!isOver(await store.lease(runId, item))) throw back;
+      };
+      const released = letGo(
+        runId,
+        { holder: agent, item, cause: 'lease_expired', principal: ENGINE },
+        demand,
+      );
+      await released.catch((error: unknown) => {
+        if (error !== back) throw error;
+      });
     },
   };
 }
