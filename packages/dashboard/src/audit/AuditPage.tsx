@@ -33,7 +33,7 @@ export function AuditPage() {
         <div className="stack tight">
           <h1>Audit</h1>
           <p className="soft">
-            Everything that happened, newest first. No record can be changed without being noticed.
+            Everything that happened, newest first. Verify finds what was changed or is missing.
           </p>
         </div>
         <a className="button" href={addressOf('/audit/export')} download>
