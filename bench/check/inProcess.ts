@@ -11,13 +11,19 @@ export interface InProcess {
   close(): Promise<void>;
 }
 
-/** Opens a project and claims as many runs as will be used. */
-export async function openInProcess(runs: number): Promise<InProcess> {
-  const root = folder();
+/** Opens a project and claims as many runs as will be used; several processes may do so in one folder. */
+export async function openInProcess(
+  runs: number,
+  root = folder(),
+  env: Readonly<Record<string, string>> = {},
+): Promise<InProcess> {
   const projectDir = join(root, 'project');
-  mkdirSync(projectDir);
+  mkdirSync(projectDir, { recursive: true });
   writeFileSync(join(projectDir, 'agent_workflow.yaml'), WORKFLOW);
-  const { open } = await openLocalProject({ projectDir, env: { XDG_STATE_HOME: join(root, 'state') } });
+  const { open } = await openLocalProject({
+    projectDir,
+    env: { XDG_STATE_HOME: join(root, 'state'), ...env },
+  });
   const project = await open();
   const agent = { kind: 'agent', name: 'bench' } as const;
   const tokens: string[] = [];
@@ -45,7 +51,7 @@ export async function openInProcess(runs: number): Promise<InProcess> {
     },
     async close() {
       await project.close();
-      rmSync(root, { recursive: true });
+      rmSync(root, { recursive: true, force: true });
     },
   };
 }

@@ -3,7 +3,15 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { canonicalJson, defineWorkflow, fold, type Json, type Principal } from '@phasegate/core';
-import { createOpenProject, createSeal, createTokens, openKeys, openSqliteStore } from 'phasegate';
+import {
+  createOpenProject,
+  createSeal,
+  createTokens,
+  openKeys,
+  openSqliteStore,
+  type Seal,
+  type Store,
+} from 'phasegate';
 import type { Payload } from './bareCommits.ts';
 import { folder } from './measure.ts';
 
@@ -69,8 +77,19 @@ export interface Workload {
   close(): Promise<void>;
 }
 
+/** What a workload may be opened with. */
+export interface Elsewhere {
+  /** Opens another store than a file. */
+  readonly open?: (seal: Seal) => Promise<Store>;
+  /** In the names of its agents, which no other workload on the same store may have. */
+  readonly team?: string;
+}
+
 /** Opens the store and the runtime as the command line does, without the command line. */
-export async function openWorkload(at = folder()): Promise<Workload> {
+export async function openWorkload(
+  at = folder(),
+  { open, team = 'bench' }: Elsewhere = {},
+): Promise<Workload> {
   const defined = defineWorkflow(
     { id: 'bench', phases: PHASES.map((id) => ({ id, artifacts: [{ type: 'work', schema: SCHEMA }] })) },
     { checks: {} },
@@ -91,7 +110,7 @@ export async function openWorkload(at = folder()): Promise<Workload> {
   const file = join(at, 'state.db');
   const keys = openKeys(at);
   const seal = createSeal(keys);
-  const store = openSqliteStore({ file, seal, now: Date.now, fold });
+  const store = (await open?.(seal)) ?? openSqliteStore({ file, seal, now: Date.now, fold });
   const project = createOpenProject({
     store,
     catalog: {
@@ -117,7 +136,7 @@ export async function openWorkload(at = folder()): Promise<Workload> {
   const holders = new Map<string, ReturnType<typeof project.as>>();
   let started = 0;
   const startOne = async () => {
-    const agent = project.as(agentOf(Math.floor(started++ / RUNS_EACH)));
+    const agent = project.as(agentOf(team, Math.floor(started++ / RUNS_EACH)));
     const { view } = await agent.start({ workflow: 'bench' });
     if (view === null) throw new Error('the start was refused');
     holders.set(view.run, agent);
@@ -154,13 +173,13 @@ export async function openWorkload(at = folder()): Promise<Workload> {
     },
     async close() {
       await project.close();
-      rmSync(at, { recursive: true });
+      rmSync(at, { recursive: true, force: true });
     },
   };
 }
 
-function agentOf(number: number): Principal {
-  return { kind: 'agent', name: `bench-${number}` };
+function agentOf(team: string, number: number): Principal {
+  return { kind: 'agent', name: `${team}-${number}` };
 }
 
 /** What each of the five transitions of one run writes, as it is in the database. */
@@ -187,7 +206,8 @@ export async function samplePayloads(): Promise<readonly Payload[]> {
   return payloads;
 }
 
-function textOf(row: Record<string, unknown> | undefined): string {
+/** All values of a row, as one text. */
+export function textOf(row: Record<string, unknown> | undefined): string {
   return Object.values(row ?? {})
     .map((value) => (value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value))
     .join('');

@@ -1,6 +1,17 @@
-import { copyFileSync, mkdirSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { openKeys } from '../../packages/phasegate/src/runtime/keys.ts';
 import { freshSchema } from '../postgres/sharedServer.ts';
 import { FULL } from '../tier.ts';
 import { asProcess, makeProject, phasegate, type TestProject } from './cli.ts';
@@ -30,15 +41,15 @@ test('a node with other keys is refused by name before it serves, and let in wit
 });
 
 test.runIf(FULL)(
-  'nodes take the tokens of each other, also when the secret is rotated while they serve',
+  'nodes that share a file of keys take the tokens of each other, also when it is rotated while they serve',
   async () => {
     const [one, other] = [
       makeProject({ 'agent_workflow.yaml': ERRAND }),
       makeProject({ 'agent_workflow.yaml': ERRAND }),
     ];
-    const env = { PHASEGATE_DATABASE: await freshSchema() };
-    const run = await startIn(one, env);
-    shareKeys(one, other);
+    const database = { PHASEGATE_DATABASE: await freshSchema() };
+    const run = await startIn(one, database);
+    const env = { ...database, PHASEGATE_KEYS_FILE: sharedKeysOf(one) };
     const nodes = [await serve(one, [], env), await serve(other, [], env)] as const;
     const added = await phasegate(one, ['agents', 'add', 'ada', '--json'], { env });
     const key = String(added.json.key);
@@ -48,7 +59,6 @@ test.runIf(FULL)(
     const passphrase = 'open sesame';
     await phasegate(one, ['humans', 'add', 'maria'], { env, passphrase });
     expect((await phasegate(one, ['tokens', 'rotate'], { env, passphrase })).code).toBe(0);
-    shareKeys(one, other);
     // A server looks at the file once in a while; only the newest two tokens of an epoch are good.
     let [old, fresh] = [before, before];
     const isSignedAnew = async () => {
@@ -104,6 +114,66 @@ test('a folder for measures that an agent could write is refused', async () => {
   expect(refused.json.message).toContain('PHASEGATE_MEASURES');
 });
 
+const NOT_KEYS: readonly (readonly [name: string, put: (file: string) => void, refused: string])[] = [
+  ['one that is not there', (file) => rmSync(file), 'is not there'],
+  ['one that others can read', (file) => chmodSync(file, 0o640), 'can be read or written by others'],
+  ['one that is half written', (file) => truncateSync(file, 100), 'it is not JSON'],
+  ['one of another project', (file) => writeFileSync(file, someKeys(), { mode: 0o600 }), 'are others than'],
+  ['a folder', folderAt, 'is not a file'],
+];
+
+test.each(NOT_KEYS)('keys that nodes share are refused where the file is %s', async (_, put, refused) => {
+  const project = makeProject({ 'agent_workflow.yaml': ERRAND });
+  await startIn(project, {});
+  const file = sharedKeysOf(project);
+  const env = { PHASEGATE_KEYS_FILE: file };
+  expect((await phasegate(project, ['runs', '--json'], { env })).code).toBe(0);
+
+  put(file);
+
+  const answered = await phasegate(project, ['runs', '--json'], { env });
+  expect(answered.code).not.toBe(0);
+  expect(answered.json.message).toContain(file);
+  expect(answered.json.message).toContain(refused);
+  expect(answered.json.hint).toEqual(expect.any(String));
+});
+
+test('keys that nodes share are named from outside of the project, and with those of another database refused', async () => {
+  const [one, other] = [
+    makeProject({ 'agent_workflow.yaml': ERRAND }),
+    makeProject({ 'agent_workflow.yaml': ERRAND }),
+  ];
+  const inside = { PHASEGATE_KEYS_FILE: join(one.root, 'keys.json') };
+  expect(await phasegate(one, ['runs', '--json'], { env: inside })).toMatchObject({
+    code: 2,
+    json: { error: 'usage', message: expect.stringContaining('PHASEGATE_KEYS_FILE') },
+  });
+  const database = { PHASEGATE_DATABASE: await freshSchema() };
+  await startIn(one, database);
+  const file = join(other.base, 'shared.json');
+  writeFileSync(file, someKeys(), { mode: 0o600 });
+  const env = { ...database, PHASEGATE_KEYS_FILE: file };
+
+  const refused = await phasegate(other, ['runs', '--json'], { env });
+
+  expect(refused).toMatchObject({ code: 1, json: { error: 'store_unavailable' } });
+  expect(refused.json.message).toContain('is sealed with other keys');
+  expect(refused.json.hint).toContain(file);
+});
+
+function sharedKeysOf(project: TestProject): string {
+  const file = join(project.base, 'shared.json');
+  copyFileSync(join(project.stateDir, 'keys.json'), file);
+  chmodSync(file, 0o600);
+  return file;
+}
+
+function someKeys(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'phasegate-keys-'));
+  openKeys(folder);
+  return readFileSync(join(folder, 'keys.json'), 'utf8');
+}
+
 async function startIn(project: TestProject, env: Readonly<Record<string, string>>): Promise<string> {
   const started = await phasegate(project, ['start', 'errand', '--queue', '--json'], { env });
   return String(started.json.run);
@@ -125,4 +195,9 @@ async function checked(node: Served, token: string): Promise<number> {
 
 function left(node: Served, token: string): Promise<Answer> {
   return node.send('POST', '/api/v1/tasks/transition', { bearer: token, body: { artifacts: {} } });
+}
+
+function folderAt(file: string): void {
+  rmSync(file);
+  mkdirSync(file, { mode: 0o700 });
 }

@@ -23,12 +23,18 @@ export interface PostgresServer {
   remove(): Promise<void>;
 }
 
-/** Starts a server on loopback, on a port that is free, with an empty cluster. As root it runs as `postgres`. */
-export async function startServer(settings: readonly string[] = []): Promise<PostgresServer> {
+/**
+ * Starts a server on loopback, on a port that is free, with an empty cluster. As root it runs as `postgres`. Its folder's
+ * name begins with `near`: in memory where there is enough, unless somebody names a disk.
+ */
+export async function startServer(
+  settings: readonly string[] = [],
+  near: string = SCRATCH,
+): Promise<PostgresServer> {
   const { initdb, postgres } = await programs();
   const user = owner();
   // Beside the folder of the tests, which nobody but their own user may enter.
-  const folder = mkdtempSync(`${SCRATCH}-postgres-`);
+  const folder = mkdtempSync(`${near}-postgres-`);
   if (user !== null) chownSync(folder, user.uid, user.gid);
   const words = ['--auth=scram-sha-256', `--username=${NAME}`, '--no-sync', '--no-locale', '--encoding=UTF8'];
   const passwordFile = join(folder, 'password');

@@ -15,6 +15,7 @@ import { PhasegateError } from '@phasegate/core';
 import { isOwnVariable } from '@phasegate/core/contract';
 import { makeFolder } from './config/makeFolder.ts';
 import { requireOwnState } from './config/requireOwnState.ts';
+import { KEYS_VARIABLE } from './config/sharedKeys.ts';
 import { ownStateDir } from './config/stateDirFor.ts';
 import { readWorktreeRecord } from './config/worktreeRecord.ts';
 import type { BackgroundServer, EnsureServer, FoundServer, ServerEntry } from './runtime/ports.ts';
@@ -151,7 +152,7 @@ function serverEnvironment(env: Launching['env']): Record<string, string> {
   const kept = Object.entries(env).filter(
     (entry): entry is [string, string] =>
       entry[1] !== undefined &&
-      !(isOwnVariable(entry[0]) && entry[0] !== SECRET) &&
+      !(isOwnVariable(entry[0]) && !KEYS.includes(entry[0])) &&
       !LOADS_CODE.test(entry[0]),
   );
   return Object.fromEntries(kept);
@@ -159,8 +160,8 @@ function serverEnvironment(env: Launching['env']): Record<string, string> {
 
 const LOADS_CODE =
   /^(?:NODE_OPTIONS|NODE_PATH|NODE_REPL_EXTERNAL_MODULE|LD_.*|DYLD_.*|BASH_ENV|ENV|BASH_FUNC_.*)$/;
-/** Every process of a project must sign with the same one. */
-const SECRET = 'ORCHESTRATOR_JWT_SECRET';
+/** Every process of a project must sign with the same ones. */
+const KEYS: readonly string[] = ['ORCHESTRATOR_JWT_SECRET', KEYS_VARIABLE];
 
 function unreachable(stateDir: string, deadlineMs: number): PhasegateError {
   const file = join(stateDir, LOG);

@@ -2,17 +2,13 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fold, PhasegateError } from '@phasegate/core';
 import { databaseAddress, rememberDatabase } from './config/databaseAddress.ts';
-import { DATABASE, openFile, sealFor } from './localStore.ts';
+import { DATABASE, type KeysPlace, openFile, sealFor } from './localStore.ts';
 import type { AuditReport } from './runtime/ports.ts';
 import { takeServerPlace } from './serverFile.ts';
 
 /** Moves the runs of a project from its file into a database. The file stays as it was, and is not used any more. */
 export async function moveRuns(
-  place: {
-    readonly stateDir: string;
-    readonly env: Readonly<Record<string, string | undefined>>;
-    readonly database: string;
-  },
+  place: KeysPlace & { readonly database: string },
   told: (done: number, all: number) => void,
 ): Promise<AuditReport> {
   const { stateDir, database } = place;
@@ -24,12 +20,12 @@ export async function moveRuns(
   // No server may start meanwhile, and what is verified here is what is copied: nobody can write until it is.
   const server = await takeServerPlace(stateDir);
   try {
-    await requireSound(stateDir, file);
+    await requireSound(place, file);
     const [{ openCopySource }, { copyInto }, { decisionIsSigned }, seal] = await Promise.all([
       import('./stores/sqlite/copySource.ts'),
       import('@phasegate/postgres'),
       import('./runtime/openProject.ts'),
-      sealFor(stateDir),
+      sealFor(place),
     ]);
     const source = openCopySource(file);
     try {
@@ -58,8 +54,8 @@ export async function moveRuns(
 }
 
 /** What was changed from outside must not become what was moved. */
-async function requireSound(stateDir: string, file: string): Promise<void> {
-  const { store } = await openFile(stateDir, file);
+async function requireSound(place: KeysPlace, file: string): Promise<void> {
+  const { store } = await openFile(place, file);
   const { findings } = await store.verify().finally(() => store.close());
   const [first] = findings;
   if (first === undefined) return;

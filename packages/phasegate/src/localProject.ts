@@ -12,6 +12,7 @@ import {
 } from './acceptedFolders.ts';
 import { BOOT_CLOCK } from './bootClock.ts';
 import { refuseUnsupported } from './config/refuseUnsupported.ts';
+import { sharedKeysFile } from './config/sharedKeys.ts';
 import {
   isMarkedProject,
   loadConfig,
@@ -115,7 +116,7 @@ export async function openLocalProject({ projectDir, env, ...given }: LocalProje
   const index = listingFile({
     root,
     stateDir: () => (hasStateIn(stateOf(root, env)) ? where.stateDir : null),
-    seal: sealFor,
+    seal: (stateDir) => sealFor({ root, stateDir, env }),
   });
   const catalog: Catalog = lazyPort(
     lazy(() => makeCatalog(root, { functions, standards, sources, index })),
@@ -158,7 +159,8 @@ export async function openLocalProject({ projectDir, env, ...given }: LocalProje
     async rotateTokenSecret() {
       const { rotateTokenSecret } = await import('./runtime/keys.ts');
       makeFolders(where.stateDir);
-      return { kid: rotateTokenSecret(where.stateDir).tokens.current.kid };
+      const shared = sharedKeysFile(root, env);
+      return { kid: rotateTokenSecret(where.stateDir, shared).tokens.current.kid };
     },
     keepRunsIn(named) {
       // A wrong address is told before anything is made for it.
@@ -170,8 +172,8 @@ export async function openLocalProject({ projectDir, env, ...given }: LocalProje
     async openBackup(from) {
       requireFile({ ...where, database });
       const { createHumans } = await import('./runtime/openProject.ts');
-      const copy = await verifiedCopy(where.stateDir, resolve(from));
-      const { store } = await openFile(where.stateDir, copy.draft);
+      const copy = await verifiedCopy(where, resolve(from));
+      const { store } = await openFile(where, copy.draft);
       const close = async () => {
         await store.close();
         copy.drop();
@@ -182,14 +184,14 @@ export async function openLocalProject({ projectDir, env, ...given }: LocalProje
       const { stateDir } = where;
       requireFile({ ...where, database });
       const file = join(stateDir, DATABASE);
-      const copy = await verifiedCopy(stateDir, resolve(from));
+      const copy = await verifiedCopy(where, resolve(from));
       let kept: string | null;
       try {
         kept = copy.install();
       } finally {
         copy.drop();
       }
-      const { store: project } = await openFile(stateDir, file);
+      const { store: project } = await openFile(where, file);
       const data = { from: resolve(from), kept };
       const principal = `human:${human.principal.name}`;
       await project.note(null, [
@@ -204,14 +206,15 @@ export async function openLocalProject({ projectDir, env, ...given }: LocalProje
  * A copy of a backup that is known to be whole and this project's own. INVARIANT: nothing is replaced by a backup, and
  * nobody believed because of it, before all of it was verified: a state that cannot be read could not be put right.
  */
-async function verifiedCopy(stateDir: string, from: string) {
+async function verifiedCopy(where: Where, from: string) {
+  const { stateDir } = where;
   makeFolders(stateDir);
   const { stageBackup, installStaged, dropStaged } = await import('./stores/sqlite/restoreSqlite.ts');
   const to = join(stateDir, DATABASE);
-  const { draft } = stageBackup({ from, to, seal: await sealFor(stateDir) });
+  const { draft } = stageBackup({ from, to, seal: await sealFor(where) });
   const copy = { draft, install: () => installStaged(draft, to), drop: () => dropStaged(draft) };
   try {
-    const { store } = await openFile(stateDir, draft);
+    const { store } = await openFile(where, draft);
     const { findings } = await store.verify().finally(() => store.close());
     const [first] = findings;
     if (first === undefined) return copy;
@@ -247,7 +250,7 @@ async function open(opening: Opening): Promise<OpenProject> {
       import('./runtime/openProject.ts'),
       import('./runtime/tokens/tokens.ts'),
       import('./runtime/keys.ts'),
-      openState({ stateDir, env, database: opening.database }),
+      openState({ root, stateDir, env, database: opening.database }),
     ]);
   // Nodes that share a store go by its clock: one whose own is wrong must not end a lease, nor believe a token for longer.
   const now = store.now ?? Date.now;
@@ -273,7 +276,11 @@ async function open(opening: Opening): Promise<OpenProject> {
     hash: (text) => hash('sha256', text, 'hex'),
     backupFile: () => join(stateDir, 'backups', `state-${new Date().toISOString().replace(/[:.]/g, '-')}.db`),
     archiveFile: () => archiveFile(stateDir),
-    tokens: createTokens({ secrets: tokenSecretsOf(stateDir), environment: env, now }),
+    tokens: createTokens({
+      secrets: tokenSecretsOf(stateDir, sharedKeysFile(root, env)),
+      environment: env,
+      now,
+    }),
     seal,
     publicKey: sealing.audit.publicKey,
     keys,

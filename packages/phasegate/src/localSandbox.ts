@@ -1,4 +1,5 @@
 import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { sharedKeysFile } from './config/sharedKeys.ts';
 import { loadConfig } from './config.ts';
 import { lazy, lazyPort } from './lazyPort.ts';
 import type { Sandbox } from './runtime/ports.ts';
@@ -24,6 +25,8 @@ export function lazySandbox({ root, stateDir, env }: SandboxPlace): Sandboxing {
     const { read = [], write = [], hosts = [], memory } = typeof sandbox === 'string' ? {} : sandbox;
     // The folder around it: there the state of other projects is too.
     const hidden = stateDir === null ? [] : [dirname(stateDir), stateDir];
+    const keys = sharedKeysFile(root, env);
+    if (keys !== null) hidden.push(dirname(keys));
     const places = { hidden, home, read: read.map(place), write: write.map(place) };
     return { ...places, hosts, definitions: workflows, ...(memory === undefined ? {} : { memory }) };
   };

@@ -5,9 +5,17 @@ import { reasonOf } from '@phasegate/core/model';
 import { databaseAddress } from './config/databaseAddress.ts';
 import { makeFolder } from './config/makeFolder.ts';
 import { requireOwnState } from './config/requireOwnState.ts';
+import { sharedKeysFile } from './config/sharedKeys.ts';
 import type { ProjectKeys } from './runtime/keys.ts';
 import type { Seal, Store } from './runtime/ports.ts';
 import { requireSameKeys } from './sameKeys.ts';
+
+/** Where the keys of a project are: in its state directory, or in a file that nodes share. */
+export interface KeysPlace {
+  readonly root: string;
+  readonly stateDir: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
 
 /** A store that was opened, and the keys it is sealed with. */
 export interface OpenedStore {
@@ -17,22 +25,21 @@ export interface OpenedStore {
 }
 
 /** Where the state of a project is. */
-export interface StatePlace {
-  readonly stateDir: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
+export interface StatePlace extends KeysPlace {
   /** The database that was named for it. */
   readonly database?: string | undefined;
 }
 
 /** Opens the store that the runs of a project are in: a file of its state directory, or a database that was named. */
-export async function openState({ stateDir, env, database }: StatePlace): Promise<OpenedStore> {
+export async function openState(place: StatePlace): Promise<OpenedStore> {
+  const { root, stateDir, env, database } = place;
   const address = databaseAddress(stateDir, env, database);
-  if (address === null) return openFile(stateDir, join(stateDir, DATABASE));
+  if (address === null) return openFile(place, join(stateDir, DATABASE));
   makeFolders(stateDir);
   const [{ openPostgresStore }, { decisionIsSigned }, { seal, keys }] = await Promise.all([
     import('@phasegate/postgres'),
     import('./runtime/openProject.ts'),
-    sealAndKeys(stateDir),
+    sealAndKeys(place),
   ]);
   const store = await openPostgresStore({
     url: address.url,
@@ -42,7 +49,7 @@ export async function openState({ stateDir, env, database }: StatePlace): Promis
     verifyDecision: decisionIsSigned,
   });
   try {
-    await requireSameKeys(store, join(stateDir, 'keys.json'));
+    await requireSameKeys(store, sharedKeysFile(root, env) ?? join(stateDir, 'keys.json'));
   } catch (error) {
     await store.close();
     throw error;
@@ -53,17 +60,18 @@ export async function openState({ stateDir, env, database }: StatePlace): Promis
 }
 
 /** Whether the runs of a project are in a file here, which can be replaced by another. */
-export function isInFile({ stateDir, env, database }: StatePlace): boolean {
+export function isInFile({ stateDir, env, database }: Omit<StatePlace, 'root'>): boolean {
   return databaseAddress(stateDir, env, database) === null;
 }
 
 /** Opens a file as the store of a project. */
-export async function openFile(stateDir: string, file: string): Promise<OpenedStore> {
+export async function openFile(place: KeysPlace, file: string): Promise<OpenedStore> {
+  const { stateDir } = place;
   makeFolders(stateDir);
   const [{ openSqliteStore }, { decisionIsSigned }, { seal, keys }] = await Promise.all([
     import('./stores/sqlite/openSqliteStore.ts'),
     import('./runtime/openProject.ts'),
-    sealAndKeys(stateDir),
+    sealAndKeys(place),
   ]);
   if (basename(file) === DATABASE) requireNotRemoved(file, join(stateDir, MADE));
   const threads = async () => (await import('./verifyThreads.ts')).verifyThreads(keys);
@@ -105,15 +113,16 @@ export function makeFolders(stateDir: string): void {
 }
 
 /** The seal of a project. */
-export async function sealFor(stateDir: string): Promise<Seal> {
-  return (await sealAndKeys(stateDir)).seal;
+export async function sealFor(place: KeysPlace): Promise<Seal> {
+  return (await sealAndKeys(place)).seal;
 }
 
-async function sealAndKeys(stateDir: string): Promise<Omit<OpenedStore, 'store'>> {
-  const [{ openKeys }, { createSeal }] = await Promise.all([
+async function sealAndKeys({ root, stateDir, env }: KeysPlace): Promise<Omit<OpenedStore, 'store'>> {
+  const [{ openKeys, takeSharedKeys }, { createSeal }] = await Promise.all([
     import('./runtime/keys.ts'),
     import('./runtime/seal.ts'),
   ]);
-  const keys = openKeys(stateDir);
+  const shared = sharedKeysFile(root, env);
+  const keys = shared === null ? openKeys(stateDir) : takeSharedKeys(stateDir, shared);
   return { seal: createSeal(keys), keys };
 }

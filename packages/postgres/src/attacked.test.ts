@@ -144,12 +144,14 @@ test('what was read of workflows is there for who read it, however many others a
 test('a database that was made and is gone is not made anew', async () => {
   const url = await freshSchema();
   const stateDir = mkdtempSync(join(tmpdir(), 'phasegate-state-'));
-  await (await openState({ stateDir, env: {}, database: url })).store.close();
-  await (await openState({ stateDir, env: {} })).store.close();
+  await (await openState({ root: stateDir, stateDir, env: {}, database: url })).store.close();
+  await (await openState({ root: stateDir, stateDir, env: {} })).store.close();
   await tamper(url, `DROP SCHEMA "${connectionSettings(url).schema}" CASCADE`);
 
-  await expect(openState({ stateDir, env: {} })).rejects.toMatchObject({ code: 'store_corrupt' });
-  await expect(openState({ stateDir, env: {}, database: url })).rejects.toMatchObject({
+  await expect(openState({ root: stateDir, stateDir, env: {} })).rejects.toMatchObject({
+    code: 'store_corrupt',
+  });
+  await expect(openState({ root: stateDir, stateDir, env: {}, database: url })).rejects.toMatchObject({
     code: 'store_corrupt',
   });
 });

@@ -1,7 +1,9 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import {
   closeSync,
+  constants,
   existsSync,
+  fstatSync,
   fsyncSync,
   linkSync,
   mkdirSync,
@@ -9,10 +11,11 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { isJsonObject, type Json, own, PhasegateError } from '@phasegate/core';
 import { reasonOf, systemReason } from '@phasegate/core/model';
 
@@ -55,35 +58,102 @@ export function openKeys(stateDir: string): ProjectKeys {
   return makeKeys(stateDir, file);
 }
 
-/** Makes a new token secret; the present one becomes the previous, which still verifies. One process at a time. */
-export function rotateTokenSecret(stateDir: string): ProjectKeys {
+/**
+ * Takes the keys of a project from a file that several nodes share, and keeps a copy where its own would be. INVARIANT:
+ * what a state directory was begun with stays: only the secrets of tokens may become others.
+ */
+export function takeSharedKeys(stateDir: string, shared: string): ProjectKeys {
+  const keys = readShared(shared);
   const file = join(stateDir, KEYS_FILE);
+  const own = readKeys(file);
+  if (own !== undefined && (own.rows !== keys.rows || own.audit.privateKey !== keys.audit.privateKey)) {
+    throw new PhasegateError(
+      'store_unavailable',
+      `the keys in \`${shared}\` are others than \`${file}\`, with which this state directory was begun`,
+      { hint: 'name the file with the keys of this project, or begin with an empty state directory' },
+    );
+  }
+  if (JSON.stringify(own) !== JSON.stringify(keys)) replaceKeys(file, keys);
+  return keys;
+}
+
+/**
+ * Makes a new token secret; the present one becomes the previous, which still verifies. One process at a time. Where
+ * nodes share a file, it is made there.
+ */
+export function rotateTokenSecret(stateDir: string, shared: string | null = null): ProjectKeys {
+  const file = shared ?? join(stateDir, KEYS_FILE);
+  const present = () => (shared === null ? openKeys(stateDir) : takeSharedKeys(stateDir, shared));
   // Made first where there are none: the lock lies beside them.
-  openKeys(stateDir);
+  present();
   return holdingLock(`${file}.lock`, () => {
-    const keys = openKeys(stateDir);
+    const keys = present();
     const rotated = { ...keys, tokens: { current: newTokenSecret(), previous: keys.tokens.current } };
-    guardingDisk(file, () => {
-      const draft = writeDraft(file, rotated);
-      renameSync(draft, file);
-      syncDirectory(stateDir);
-    });
+    replaceKeys(file, rotated);
     return rotated;
   });
 }
 
-/** The token secrets as they are on disk, read again only when the file is another: the same object until then. */
-export function tokenSecretsOf(stateDir: string): () => TokenSecrets {
-  const file = join(stateDir, KEYS_FILE);
+/**
+ * The token secrets as they are on disk, read again only when the file is another: the same object until then. A shared
+ * file that cannot be believed refuses every token until it can.
+ */
+export function tokenSecretsOf(stateDir: string, shared: string | null = null): () => TokenSecrets {
+  const file = shared ?? join(stateDir, KEYS_FILE);
   let seen: string | undefined;
   let secrets: TokenSecrets | undefined;
   return () => {
     const now = identityOf(file);
     if (secrets !== undefined && now !== undefined && now === seen) return secrets;
-    secrets = openKeys(stateDir).tokens;
+    secrets = (shared === null ? openKeys(stateDir) : takeSharedKeys(stateDir, shared)).tokens;
     seen = now;
     return secrets;
   };
+}
+
+/** Keys that others could read or replace are nobody's. What is looked at is what is read. */
+function readShared(file: string): ProjectKeys {
+  let text: string;
+  try {
+    // Without waiting: what is no file may have nobody at its other end.
+    const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      requirePrivate(file, fstatSync(descriptor));
+      text = readFileSync(descriptor, 'utf8');
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    if (error instanceof PhasegateError) throw error;
+    if (own(error, 'code') !== 'ENOENT') throw unavailable(file, error);
+    throw new PhasegateError('store_unavailable', `\`${file}\`, which is to have the keys, is not there`, {
+      hint: 'copy `keys.json` there from the state directory of the first node, readable by this user alone',
+    });
+  }
+  return keysFrom(file, text);
+}
+
+function requirePrivate(file: string, stats: Stats): void {
+  const user = process.getuid?.();
+  const problem = !stats.isFile()
+    ? 'is not a file'
+    : (stats.mode & 0o077) !== 0
+      ? 'can be read or written by others'
+      : user !== undefined && stats.uid !== user && stats.uid !== 0
+        ? `belongs to user ${stats.uid}, not to ${user}`
+        : null;
+  if (problem === null) return;
+  throw new PhasegateError('store_unavailable', `\`${file}\` ${problem}, so it cannot hold keys`, {
+    hint: `chmod 600 ${file}, as a file of the user who serves`,
+  });
+}
+
+function replaceKeys(file: string, keys: ProjectKeys): void {
+  guardingDisk(file, () => {
+    const draft = writeDraft(file, keys);
+    renameSync(draft, file);
+    syncDirectory(dirname(file));
+  });
 }
 
 const KEYS_FILE = 'keys.json';
@@ -168,6 +238,10 @@ function readKeys(file: string): ProjectKeys | undefined {
     if (own(error, 'code') === 'ENOENT') return undefined;
     throw unavailable(file, error);
   }
+  return keysFrom(file, text);
+}
+
+function keysFrom(file: string, text: string): ProjectKeys {
   let value: Json;
   try {
     value = JSON.parse(text) as Json;
