@@ -28,6 +28,8 @@ const ROUNDS = tiny ? 1 : quick ? 3 : 5;
 const SECONDS = tiny ? 0.1 : quick ? 1 : 2;
 const AGENTS = tiny ? 4 : 32;
 const AIM = 0.6;
+const BARE = 'bare pg, a commit each';
+const BATCHED = 'bare pg, all in one commit';
 
 const at = folder();
 const server = await startServer(['fsync=on'], at);
@@ -132,9 +134,6 @@ async function compare(
   }
   return medians;
 }
-
-const BARE = 'bare pg, a commit each';
-const BATCHED = 'bare pg, all in one commit';
 
 function milliseconds(value: number): string {
   return `${value.toFixed(2)} ms`;

@@ -105,6 +105,7 @@ test.runIf(FULL).each(SERVED)(
 
 test.runIf(FULL).each([
   ['profile', /^ +[\d.]+% +[\d.]+ +SQLite: commits, with the wait for the disk$/m],
+  ['nodes', /^ {2}4 nodes +\d+\/s .*\n[\s\S]*^the \d+ records of the nodes' transitions verify$/m],
   ['agents', /^60 verdicts are in the audit, which verifies$/m],
   ['serverMemory', /^each of 3 more claimed runs: -?[\d.]+ KB held/m],
   ['verify', /^ +verified in [\d.]+ s, at most \d+ MB/m],
