@@ -16,6 +16,7 @@ import { freshSchema } from '../postgres/sharedServer.ts';
 import { FULL } from '../tier.ts';
 import { asProcess, makeProject, phasegate, type TestProject } from './cli.ts';
 import { type Answer, type Served, serve } from './server.ts';
+import { shareKeys, startIn, tokenOf, twoNodes } from './twoNodes.ts';
 
 const ERRAND = 'workflow: errand\nphases: { GO: { allowed_tools: [read_files] }, RETURN: {} }\n';
 
@@ -75,19 +76,8 @@ test.runIf(FULL)(
 );
 
 test('nodes of one workspace that share its measures move one run by turns, and no token of an earlier epoch passes at either', async () => {
-  const project = makeProject({ 'agent_workflow.yaml': ERRAND });
-  const shared = {
-    PHASEGATE_DATABASE: await freshSchema(),
-    PHASEGATE_MEASURES: join(project.base, 'measures'),
-  };
-  const elsewhere = { ...shared, XDG_STATE_HOME: join(project.base, 'state-of-the-other') };
+  const { project, env: shared, one, two, key } = await twoNodes(ERRAND, await freshSchema());
   await startIn(project, shared);
-  const other = project.stateDir.replace(String(project.env.XDG_STATE_HOME), elsewhere.XDG_STATE_HOME);
-  shareKeys(project, { stateDir: other });
-  const [one, two] = [await serve(project, [], shared), await serve(project, [], elsewhere)];
-  const key = String(
-    (await phasegate(project, ['agents', 'add', 'ada', '--json'], { env: shared })).json.key,
-  );
   const first = await tokenOf(one, key, ['/api/v1/tasks/claim', { agent_id: 'ada' }]);
   // Seen by both, so that either has it in its memory.
   expect([await checked(one, first), await checked(two, first)]).toEqual([200, 200]);
@@ -172,20 +162,6 @@ function someKeys(): string {
   const folder = mkdtempSync(join(tmpdir(), 'phasegate-keys-'));
   openKeys(folder);
   return readFileSync(join(folder, 'keys.json'), 'utf8');
-}
-
-async function startIn(project: TestProject, env: Readonly<Record<string, string>>): Promise<string> {
-  const started = await phasegate(project, ['start', 'errand', '--queue', '--json'], { env });
-  return String(started.json.run);
-}
-
-function shareKeys(from: TestProject, to: Pick<TestProject, 'stateDir'>): void {
-  mkdirSync(to.stateDir, { recursive: true, mode: 0o700 });
-  copyFileSync(join(from.stateDir, 'keys.json'), join(to.stateDir, 'keys.json'));
-}
-
-async function tokenOf(node: Served, key: string, [path, body]: [string, object]): Promise<string> {
-  return String((await node.send('POST', path, { bearer: key, body })).body.phase_token);
 }
 
 async function checked(node: Served, token: string): Promise<number> {
