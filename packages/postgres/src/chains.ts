@@ -11,7 +11,7 @@ import {
 import { PhasegateError } from '@phasegate/core';
 import type { ChainHead, Seal, SealedRecord } from '@phasegate/core/ports';
 import type { Writes } from './batch.ts';
-import type { Query } from './database.ts';
+import type { Answered, Query } from './database.ts';
 import { PROJECT_ERA } from './partitions.ts';
 import { bytes, columns, integer, type Row, text, textOrNull } from './rows.ts';
 import type { RunRef } from './runReader.ts';
@@ -25,6 +25,9 @@ export interface ChainParts {
   clock(told: number): void;
 }
 
+/** Sends a statement whose answer is waited for later. */
+export type Ask = (text: string, values?: readonly unknown[]) => Promise<Answered>;
+
 /** The key of the project's own chain. */
 export const PROJECT = 0;
 
@@ -33,7 +36,11 @@ export const PROJECT = 0;
  * commit: so records have places in the order of the commits, and a reader who has seen one has seen all before it.
  * Gives the number of the transaction.
  */
-export async function writeChains(query: Query, writes: Writes, parts: ChainParts): Promise<string> {
+export async function writeChains(
+  { query, ask }: { readonly query: Query; readonly ask: Ask },
+  writes: Writes,
+  parts: ChainParts,
+): Promise<string> {
   const { seal } = parts;
   const row = (await query(LOCK_HEAD)).rows[0] ?? {};
   parts.clock(Number(row.clock));
@@ -43,10 +50,10 @@ export async function writeChains(query: Query, writes: Writes, parts: ChainPart
     place: integer(row, 'place'),
   });
   const { sum, runs } = moved(seal, writes, before);
-  if (records.length > 0) await query(INSERT_AUDIT, columns(records, 10));
+  if (records.length > 0) ask(INSERT_AUDIT, columns(records, 10));
   const { time, signature } = signHead(seal, { project, sum, runs, time: text(row, 'now') });
   const sums = [sumText(sum.plain), sumText(sum.weighted)];
-  await query(WRITE_HEAD, [place, project.seq, project.hash, ...sums, runs, time, signature, parts.channel]);
+  ask(WRITE_HEAD, [place, project.seq, project.hash, ...sums, runs, time, signature, parts.channel]);
   return text(row, 'transaction');
 }
 

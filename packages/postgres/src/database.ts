@@ -61,7 +61,8 @@ export function openDatabase(
   const config = clientConfig(settings, limits);
   const pools = {
     reading: new pg.Pool({ ...config, max: limits.readers, idleTimeoutMillis: 30_000 }),
-    writing: new pg.Pool({ ...config, max: 1, idleTimeoutMillis: 0 }),
+    // What need not wait for an answer is sent at once: each wait is a way to the server and back.
+    writing: new pg.Pool({ ...config, pipeline: true, max: 1, idleTimeoutMillis: 0 } as pg.PoolConfig),
   };
   // An idle connection that is cut is opened anew by the next who needs it; without a listener it would end the process.
   // So would one that is cut while it is used, between two statements: the one who uses it learns of it by the next.

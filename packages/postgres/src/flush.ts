@@ -3,31 +3,50 @@ import type { Run } from '@phasegate/core';
 import { goalOf } from '@phasegate/core/engine';
 import type { CallRecord, Seal } from '@phasegate/core/ports';
 import type { RunWrite, Writes } from './batch.ts';
-import { type ChainParts, writeChains } from './chains.ts';
-import type { Query } from './database.ts';
+import { type Ask, type ChainParts, writeChains } from './chains.ts';
+import type { Answered, Query } from './database.ts';
 import { LostRace } from './faults.ts';
 import { keptMac } from './keptRows.ts';
 import { columns } from './rows.ts';
 
-/** Writes all of a batch; gives the number of its transaction where it has records. */
+/**
+ * Writes all of a batch; gives the number of its transaction where it has records. Nothing here depends on an answer but
+ * that of the head: all other statements are sent at once, and done by the server one after another.
+ */
 export async function flush(
   query: Query,
   writes: Writes,
   parts: ChainParts,
 ): Promise<{ readonly transaction: string | null }> {
-  const transaction = writes.chains.length > 0 ? await writeChains(query, writes, parts) : null;
-  await writeRuns(query, writes);
-  await writeBeside(query, writes, parts.seal);
+  const asked: Promise<Answered>[] = [];
+  const ask: Ask = (text, values) => {
+    const answer = query(text, values);
+    // All are waited for below; until then, none that fails early is nobody's.
+    answer.catch(() => undefined);
+    asked.push(answer);
+    return answer;
+  };
+  const transaction = writes.chains.length > 0 ? await writeChains({ query, ask }, writes, parts) : null;
+  const { moved, changed } = writeRuns(ask, writes);
+  writeBeside(ask, writes, parts.seal);
+  await Promise.all(asked);
+  // They were locked when they were read: only somebody without regard for locks comes in between.
+  if (((await moved)?.count ?? 0) !== changed) throw new LostRace('a run was changed in between');
   return { transaction };
 }
 
-async function writeRuns(query: Query, writes: Writes): Promise<void> {
+/** Gives how many runs are changed, and what will tell whether they were. */
+function writeRuns(
+  ask: Ask,
+  writes: Writes,
+): { readonly moved: Promise<Answered> | undefined; readonly changed: number } {
+  let headsMoved: Promise<Answered> | undefined;
   const all = [...writes.runs.values()];
   const made = all.filter(({ was }) => was === null);
   const changed = all.filter(({ was }) => was !== null);
   if (writes.workflows.size > 0) {
     const flows = [...writes.workflows].map(([hash, workflow]) => [hash, JSON.stringify(workflow)]);
-    await query(INSERT_WORKFLOWS, columns(flows, 2));
+    ask(INSERT_WORKFLOWS, columns(flows, 2));
   }
   if (changed.length > 0) {
     const moved = changed.map(({ row: { ref, version, head, mac }, was }) => [
@@ -39,13 +58,11 @@ async function writeRuns(query: Query, writes: Writes): Promise<void> {
       head.hash,
       mac,
     ]);
-    const { count } = await query(UPDATE_HEADS, columns(moved, 7));
-    // They were locked when they were read: only somebody without regard for locks comes in between.
-    if (count !== changed.length) throw new LostRace('a run was changed in between');
+    headsMoved = ask(UPDATE_HEADS, columns(moved, 7));
   }
   const states = changed.filter(({ state }) => state !== null);
   if (states.length > 0) {
-    await query(UPDATE_RUNS, columns(states.map(stored), 19));
+    ask(UPDATE_RUNS, columns(states.map(stored), 19));
   }
   if (made.length > 0) {
     const rows = made.map((one) => [
@@ -56,7 +73,7 @@ async function writeRuns(query: Query, writes: Writes): Promise<void> {
       jsonOrNull(goalOf(one.row.run).goal),
       one.row.run.startedAt,
     ]);
-    await query(INSERT_RUNS, columns(rows, 24));
+    ask(INSERT_RUNS, columns(rows, 24));
     const heads = made.map(({ row: { ref, version, head, mac } }) => [
       ref.key,
       version,
@@ -64,15 +81,16 @@ async function writeRuns(query: Query, writes: Writes): Promise<void> {
       head.hash,
       mac,
     ]);
-    await query(INSERT_HEADS, columns(heads, 5));
+    ask(INSERT_HEADS, columns(heads, 5));
   }
   if (writes.texts.length > 0) {
     const texts = writes.texts.map(({ ref, n, kind, text: stored }) => [ref.era, ref.key, n, kind, stored]);
-    await query(INSERT_TEXTS, columns(texts, 5));
+    ask(INSERT_TEXTS, columns(texts, 5));
   }
   for (const { ref, since } of writes.rests) {
-    await query('UPDATE runs SET quiet_since = $2 WHERE key = $1', [ref.key, since]);
+    ask('UPDATE runs SET quiet_since = $2 WHERE key = $1', [ref.key, since]);
   }
+  return { moved: headsMoved, changed: changed.length };
 }
 
 /** What both statements write of a run, in their order. */
@@ -105,25 +123,25 @@ function jsonOrNull(value: unknown): string | null {
   return value === undefined ? null : JSON.stringify(value);
 }
 
-async function writeBeside(query: Query, writes: Writes, seal: Seal): Promise<void> {
+function writeBeside(ask: Ask, writes: Writes, seal: Seal): void {
   const leases = [...writes.leases.values()];
   const dropped = leases.flatMap((change) =>
     'drop' in change ? [[change.drop.run, change.drop.item ?? '']] : [],
   );
-  if (dropped.length > 0) await query(DROP_LEASES, columns(dropped, 2));
+  if (dropped.length > 0) ask(DROP_LEASES, columns(dropped, 2));
   const put = leases.flatMap((change) => {
     if (!('put' in change)) return [];
     const { run, item, agent, epoch, expiresAt, jti, previousJti } = change.put;
     return [[run, item ?? '', agent, epoch, expiresAt, jti, previousJti, leaseMac(seal, change.put)]];
   });
-  if (put.length > 0) await query(PUT_LEASES, columns(put, 8));
-  if (writes.callsBegun.length > 0) await beginCalls(query, writes.callsBegun);
+  if (put.length > 0) ask(PUT_LEASES, columns(put, 8));
+  if (writes.callsBegun.length > 0) beginCalls(ask, writes.callsBegun);
   for (const [calls, sql] of [
     [writes.callsDropped, DROP_CALLS],
     [writes.callsEnding, END_CALLS],
   ] as const) {
     if (calls.length > 0)
-      await query(
+      ask(
         sql,
         columns(
           calls.map(({ run, id }) => [run, id]),
@@ -133,11 +151,11 @@ async function writeBeside(query: Query, writes: Writes, seal: Seal): Promise<vo
   }
   if (writes.kept.size > 0) {
     const kept = [...writes.kept.values()].map((one) => [one.kind, one.key, one.text, keptMac(seal, one)]);
-    await query(PUT_KEPT, columns(kept, 4));
+    ask(PUT_KEPT, columns(kept, 4));
   }
 }
 
-async function beginCalls(query: Query, calls: readonly CallRecord[]): Promise<void> {
+function beginCalls(ask: Ask, calls: readonly CallRecord[]): void {
   const under = calls.filter(({ id }) => id !== '');
   if (under.length > 0) {
     const rows = under.map(({ run, id, item, tool, process, deadline, ending }) => [
@@ -149,7 +167,7 @@ async function beginCalls(query: Query, calls: readonly CallRecord[]): Promise<v
       deadline,
       ending,
     ]);
-    await query(BEGIN_CALLS, columns(rows, 7));
+    ask(BEGIN_CALLS, columns(rows, 7));
   }
   const counts = new Map<string, [run: string, item: string, count: number]>();
   for (const { run, item } of calls) {
@@ -157,7 +175,7 @@ async function beginCalls(query: Query, calls: readonly CallRecord[]): Promise<v
     counted[2] += 1;
     counts.set(`${run}\0${item ?? ''}`, counted);
   }
-  await query(COUNT_CALLS, columns([...counts.values()], 3));
+  ask(COUNT_CALLS, columns([...counts.values()], 3));
 }
 
 const INSERT_WORKFLOWS = `INSERT INTO workflows (hash, data) SELECT * FROM unnest($1::text[], $2::text[])

@@ -135,9 +135,9 @@ export function createWriter(parts: WriterParts): Writer {
     try {
       await partitions.require(works.flatMap(({ work }) => (typeof work === 'function' ? [] : erasOf(work))));
       return await database.writing(async (query) => {
-        await query('BEGIN');
+        // Sent together, and done in this order.
+        const [, batch] = await Promise.all([query('BEGIN'), prepare(query, works)]);
         const answers: unknown[] = [];
-        const batch = await prepare(query, works);
         for (const waiting of works) {
           guilty = waiting;
           const { work } = waiting;
@@ -206,16 +206,20 @@ export function createWriter(parts: WriterParts): Writer {
     const made = needs.flatMap((need) => need.made?.run ?? []);
     const runs = [...new Set([...needs.flatMap((need) => need.runs), ...made])];
     const calls = needs.flatMap((need) => need.calls ?? []);
+    const leases = needs.flatMap((need) => need.leases ?? []);
+    const [found, leased, called, keeping, archived] = await Promise.all([
+      reader.find(query, runs, true),
+      readLeases(query, seal, leases),
+      readCalls(query, calls),
+      readKept(query, seal, kept),
+      archivedOf(query, made),
+    ]);
     const batch = createBatch(seal, {
-      runs: await reader.find(query, runs, true),
-      leases: await readLeases(
-        query,
-        seal,
-        needs.flatMap((need) => need.leases ?? []),
-      ),
-      calls: await readCalls(query, calls),
-      kept: await readKept(query, seal, kept),
-      archived: await archivedOf(query, made),
+      runs: found,
+      leases: leased,
+      calls: called,
+      kept: keeping,
+      archived,
     });
     const contending = plain.filter((work) => work.contends?.(batch) === true);
     if (contending.length > 0) {
