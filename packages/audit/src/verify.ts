@@ -9,3 +9,4 @@ export * from './verifyHead.ts';
 export * from './verifyProject.ts';
 export * from './verifyRun.ts';
 export * from './verifyShare.ts';
+export * from './writeBundle.ts';

@@ -77,6 +77,17 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   let closed = false;
   let verified: Promise<unknown> = Promise.resolve();
 
+  const time = () => new Date(clock.now()).toISOString();
+  const verify: Store['verify'] = async (how = {}) => {
+    const { verifyPostgres } = await import('./verifyPostgres.ts');
+    // One after another: each keeps a connection for long.
+    const report = verified.then(() => verifyPostgres(database, options, how));
+    verified = report.catch(() => undefined);
+    return report;
+  };
+  const archives = async () =>
+    (await import('./archiveRuns.ts')).archiveParts({ ...parts, knowledge: options, time, verify });
+
   return {
     ...runParts(parts),
     ...finderParts(parts),
@@ -84,19 +95,15 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...leaseParts(parts),
     ...callParts(parts),
     ...keptParts(parts),
-    ...projectParts({ ...parts, time: () => new Date(clock.now()).toISOString() }),
+    ...projectParts({ ...parts, time }),
+    archive: async (order) => (await archives()).archive(order),
+    archivedRun: async (runId) => (await archives()).archivedRun(runId),
     now: clock.now,
     onCommit(listener) {
       if (closed) throw unavailable(shown, 'it was closed');
       return listeners.add(listener);
     },
-    async verify(how = {}) {
-      const { verifyPostgres } = await import('./verifyPostgres.ts');
-      // One after another: each keeps a connection for long.
-      const report = verified.then(() => verifyPostgres(database, options, how));
-      verified = report.catch(() => undefined);
-      return report;
-    },
+    verify,
     async backup() {
       throw new PhasegateError('store_unavailable', `a copy of \`${shown}\` is made by its own tools`, {
         hint: `run \`pg_dump --format=custom --schema=${schema} --file=FILE '${shown}'\``,

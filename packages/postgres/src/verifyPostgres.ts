@@ -3,6 +3,7 @@ import {
   type AuditKnowledge,
   type AuditRow,
   type AuditSource,
+  type KeyedRow,
   type StoredRecord,
   verifyAudit,
 } from '@phasegate/audit/verify';
@@ -177,6 +178,20 @@ interface NotedRun {
   readonly hashes: ReadonlyMap<number, string>;
 }
 
+/** Runs that ended before a time, with their numbers; a call that is under way still has a record to come. */
+export async function* keyedRows(query: Query, seal: Seal, before: string): AsyncGenerator<KeyedRow> {
+  for (let after = -1; ; ) {
+    const { rows } = await query(OLD_ROWS, [after, before]);
+    if (rows.length === 0) return;
+    const stored = await storedTexts(query, rows);
+    for (const [index, { id, texts }] of stored.entries()) {
+      const row = rows[index] ?? {};
+      yield { key: integer(row, 'key'), row: auditRow(seal, row, { id, texts }) };
+    }
+    after = integer(rows.at(-1) ?? {}, 'key');
+  }
+}
+
 /** What the project's chain says of runs is held against them; read for a page at a time. */
 async function notedRuns(query: Query, page: readonly StoredRecord[]): Promise<Map<string, NotedRun>> {
   const told = page.flatMap(({ event, data }) => {
@@ -265,9 +280,12 @@ class LateRecord implements StoredRecord {
 /** Memory stays flat however many workflows there are. */
 const MOST_WORKFLOWS = 200;
 
-const ROWS = `SELECT ${STORED}, r.workflow_id, r.target, r.goal, r.overridden, r.status, r.phase, r.holder, r.epoch, r.priority,
+const ROW = `SELECT ${STORED}, r.workflow_id, r.target, r.goal, r.overridden, r.status, r.phase, r.holder, r.epoch, r.priority,
     r.capabilities, r.started_at, r.updated_at, r.claim_place, r.gate_due, r.target_key, r.workspace
-  FROM runs r LEFT JOIN run_heads h ON h.run = r.key WHERE r.key > $1 ORDER BY r.key LIMIT 100`;
+  FROM runs r LEFT JOIN run_heads h ON h.run = r.key WHERE r.key > $1`;
+const ROWS = `${ROW} ORDER BY r.key LIMIT 100`;
+const OLD_ROWS = `${ROW} AND r.status IN ('completed', 'stopped') AND r.updated_at < $2
+  AND NOT EXISTS (SELECT 1 FROM calls c WHERE c.run = r.id) ORDER BY r.key LIMIT 100`;
 const RECORDS = `SELECT a.* FROM runs r JOIN audit a ON a.era = r.era AND a.run = r.key
   WHERE r.id = $1 AND a.seq > $2 ORDER BY a.seq LIMIT 500`;
 const PROJECT_RECORDS = 'SELECT * FROM audit WHERE era = 0 AND run = 0 AND seq > $1 ORDER BY seq LIMIT 500';

@@ -1,9 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { tampered } from '@phasegate/audit';
-import type { AuditKnowledge } from '@phasegate/audit/verify';
+import type { AuditKnowledge, BundledKey } from '@phasegate/audit/verify';
 import { PhasegateError } from '@phasegate/core';
 import type { ArchiveStore, AuditReport, ChainHead, Seal } from '../../runtime/ports.ts';
-import type { BundledKey } from './archiveSqlite.ts';
 import type { ArchiveTable } from './archiveTable.ts';
 import type { AuditTable } from './auditTable.ts';
 import type { GroupCommit } from './groupCommit.ts';
@@ -53,17 +52,12 @@ export function archiveParts(parts: ArchivePartsOf): Required<ArchiveStore> {
         });
       }
       await parts.foldAll();
-      const { bundleRuns } = await import('./archiveSqlite.ts');
+      const [{ bundleRuns }, { changedMeanwhile }] = await Promise.all([
+        import('./archiveSqlite.ts'),
+        import('@phasegate/audit/verify'),
+      ]);
       const time = new Date(now()).toISOString();
-      const bundle = await bundleRuns({
-        database: parts.file,
-        seal,
-        knowledge: parts,
-        before,
-        file,
-        by,
-        time,
-      });
+      const bundle = await bundleRuns(parts.file, { seal, knowledge: parts, before, file, by, time });
       if (bundle === null) return null;
       const { sha256, records, moved } = bundle;
       const data = { file, sha256, runs: moved.length, records, before };
@@ -94,9 +88,3 @@ export function archiveParts(parts: ArchivePartsOf): Required<ArchiveStore> {
 }
 
 const HEAD = `SELECT runs.id, run_heads.* FROM runs JOIN run_heads ON run_heads.run = runs.key WHERE runs.key = ?`;
-
-function changedMeanwhile(run: string, file: string): PhasegateError {
-  return new PhasegateError('run_changed', `run \`${run}\` was changed while it was being archived`, {
-    hint: `nothing was archived, and \`${file}\` can be removed; try again`,
-  });
-}

@@ -1,198 +1,39 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync, writeSync } from 'node:fs';
-import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { tampered } from '@phasegate/audit';
-import {
-  type AuditKnowledge,
-  type AuditRow,
-  BUNDLE_FORMAT,
-  bundleText,
-  type PromptAuditSource,
-  verifyBundle,
-} from '@phasegate/audit/verify';
-import { own, PhasegateError } from '@phasegate/core';
-import type { ChainHead, Seal } from '../../runtime/ports.ts';
-import { storeFault, unavailable } from './faults.ts';
+import { type Bundle, type Bundling, type KeyedRow, writeBundle } from '@phasegate/audit/verify';
+import type { Seal } from '../../runtime/ports.ts';
+import { storeFault } from './faults.ts';
 import { beginReading, openToRead, sqliteSource } from './verifySqlite.ts';
 
-/** What is to be bundled. */
-export interface Bundling {
-  /** The file of the database. */
-  readonly database: string;
-  readonly seal: Seal;
-  readonly knowledge: AuditKnowledge;
-  readonly before: string;
-  /** Where the bundle goes; never overwritten. */
-  readonly file: string;
-  readonly by: string;
-  readonly time: string;
-}
-
-/** A bundle on disk, read back and verified. */
-export interface Bundle {
-  readonly sha256: string;
-  readonly records: number;
-  readonly moved: readonly BundledKey[];
-}
-
-/** A run of it, with its number in the database. */
-export interface BundledKey {
-  readonly key: number;
-  readonly run: string;
-  readonly head: ChainHead;
-  readonly first: number;
-  readonly last: number;
-}
-
-/** Writes the runs that ended before a time to a bundle. Null where there is none. Changes nothing in the database. */
-export async function bundleRuns(bundling: Bundling): Promise<Bundle | null> {
-  const { file, seal, knowledge } = bundling;
-  if (existsSync(file)) throw exists(file);
-  const draft = `${file}.${randomUUID()}.partial`;
+/** Writes the runs of a database that ended before a time to a bundle. Null where there is none. Changes nothing in it. */
+export async function bundleRuns(from: string, bundling: Bundling): Promise<Bundle | null> {
   try {
-    const written = await writeDraft(bundling, draft);
-    if (written === null) return null;
-    const { humans, ...bundle } = written;
-    const read = await verifyBundle({ seal, knowledge, humans, anchored: 0 }, draft);
-    const [finding] = read.findings;
-    const whole = bundle.moved.every(({ run, head }) => read.runs.get(run)?.head.hash === head.hash);
-    if (finding !== undefined || read.sha256 !== bundle.sha256 || !whole) {
-      const what = finding?.message ?? 'it does not hold what was written';
-      throw new PhasegateError('audit_broken', `what was written to \`${file}\` does not verify: ${what}`, {
-        hint: 'nothing was archived',
-      });
-    }
-    // A link, unlike a rename, fails where a file has come to be meanwhile.
-    linkSync(draft, file);
-    sync(dirname(file));
-    return bundle;
-  } catch (error) {
-    if (own(error, 'code') === 'EEXIST') throw exists(file);
-    throw storeFault(error, file);
-  } finally {
-    rmSync(draft, { force: true });
-  }
-}
-
-async function writeDraft(
-  { database: from, seal, before, by, time }: Bundling,
-  draft: string,
-): Promise<(Bundle & { readonly humans: ReturnType<PromptAuditSource['humans']> }) | null> {
-  const database = openToRead(from);
-  let out: BundleWriter | undefined;
-  try {
-    beginReading(database);
-    const keys = oldRuns(database, before);
-    if (keys.length === 0) return null;
-    const source = sqliteSource(database, seal);
-    out = openWriter(draft);
-    out.line({ phasegate_archive: BUNDLE_FORMAT, archived_at: time, before, by });
-    const known = new Set<string>();
-    const moved: BundledKey[] = [];
-    let records = 0;
-    for (const key of keys) {
-      for (const row of source.rows({ first: key, last: key })) {
-        const run = writeRun(out, { source, row, known });
-        moved.push({ key: Number(key), ...run });
-        records += run.head.seq;
+    return await writeBundle(bundling, async (write) => {
+      const database = openToRead(from);
+      try {
+        beginReading(database);
+        const source = sqliteSource(database, bundling.seal);
+        return await write({ source, rows: oldRows(database, bundling) });
+      } finally {
+        database.close();
       }
-      if (moved.length % RUNS_PER_BREATH === 0) await new Promise((resume) => setImmediate(resume));
-    }
-    const sha256 = out.end({ runs: moved.length, records }, seal);
-    return { sha256, records, moved, humans: source.humans() };
-  } finally {
-    out?.close();
-    database.close();
+    });
+  } catch (error) {
+    throw storeFault(error, bundling.file);
   }
 }
 
-const RUNS_PER_BREATH = 64;
-
-function oldRuns(database: DatabaseSync, before: string): readonly bigint[] {
+function* oldRows(
+  database: DatabaseSync,
+  { seal, before }: { readonly seal: Seal; readonly before: string },
+): Generator<KeyedRow> {
   const found = database.prepare(OLD);
   found.setReadBigInts(true);
-  return found.all(before).map(({ key }) => key as bigint);
+  const source = sqliteSource(database, seal);
+  for (const key of found.all(before).map((row) => row.key as bigint)) {
+    for (const row of source.rows({ first: key, last: key })) yield { key: Number(key), row };
+  }
 }
 
 /** A call that is under way still has a record to come. */
 const OLD = `SELECT key FROM runs WHERE status IN ('completed', 'stopped') AND updated_at < ?
   AND NOT EXISTS (SELECT 1 FROM calls WHERE calls.run = runs.id) ORDER BY key`;
-
-function writeRun(
-  out: BundleWriter,
-  {
-    source,
-    row,
-    known,
-  }: { readonly source: PromptAuditSource; readonly row: AuditRow; readonly known: Set<string> },
-): Omit<BundledKey, 'key'> {
-  const { id, head } = row;
-  if (!row.sealed || row.run === null) throw tampered(`run \`${id}\``);
-  const records = [...source.records(id)];
-  // A run that was migrated began with another workflow; the ones between are told by its records.
-  for (const hash of [own(records[0]?.data, 'workflowHash'), row.workflowHash]) {
-    if (typeof hash !== 'string' || known.has(hash)) continue;
-    const definition = source.workflow(hash);
-    if (definition === null) throw tampered(`the workflow of run \`${id}\``);
-    out.line({ workflow: hash, definition });
-    known.add(hash);
-  }
-  out.line({ run: id, head, state: row.run });
-  for (const { seq, run, time, principal, event, data, prev, hash, place } of records) {
-    out.line({ seq, run, time, principal, event, data, prev, hash, place });
-  }
-  return { run: id, head, first: records[0]?.place ?? 0, last: records.at(-1)?.place ?? 0 };
-}
-
-interface BundleWriter {
-  line(value: object): void;
-  /** Writes the last line and waits for the disk; gives the hash of the whole file. */
-  end(counts: { readonly runs: number; readonly records: number }, seal: Seal): string;
-  close(): void;
-}
-
-function openWriter(file: string): BundleWriter {
-  const descriptor = openSync(file, 'wx', 0o600);
-  const hash = createHash('sha256');
-  let held: Buffer[] = [];
-  let size = 0;
-  const flush = () => {
-    const bytes = Buffer.concat(held);
-    for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at);
-    [held, size] = [[], 0];
-  };
-  const line = (value: object) => {
-    const bytes = Buffer.from(`${JSON.stringify(value)}\n`);
-    hash.update(bytes);
-    held.push(bytes);
-    size += bytes.length;
-    if (size >= HELD_BYTES) flush();
-  };
-  return {
-    line,
-    end(counts, seal) {
-      const end = { ...counts, sha256: hash.copy().digest('hex') };
-      line({ ...end, signature: seal.sign(bundleText(end)) });
-      flush();
-      fsyncSync(descriptor);
-      return hash.digest('hex');
-    },
-    close: () => closeSync(descriptor),
-  };
-}
-
-const HELD_BYTES = 1 << 20;
-
-function exists(file: string): PhasegateError {
-  return unavailable(file, 'it exists, and an archive never overwrites');
-}
-
-function sync(folder: string): void {
-  const descriptor = openSync(folder, 'r');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-}
