@@ -7,13 +7,13 @@ import type { Databases } from './runtime/ports.ts';
 
 /** The authors' databases, loaded and recovered when a workflow that has one is first worked on. */
 export function lazyDatabases(
-  { root, stateDir }: { readonly root: string; readonly stateDir: string },
+  { root, stateDir, now }: { readonly root: string; readonly stateDir: string; readonly now: () => number },
   load: (runId: string) => Promise<Run | undefined>,
 ): { readonly port: Databases; open(): Promise<Databases> } {
   const databases = lazy<Databases>(async () => {
     const { createDatabases } = await import('./database/index.ts');
     const newId = () => `db-${randomBytes(8).toString('hex')}`;
-    const made = createDatabases({ root, stateDir, now: Date.now, newId, busyMs: 5000 });
+    const made = createDatabases({ root, stateDir, now, newId, busyMs: 5000 });
     await made.recover(load);
     return made;
   });

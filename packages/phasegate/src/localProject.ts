@@ -257,7 +257,7 @@ async function open(opening: Opening): Promise<OpenProject> {
   // Asked when the first tool of a server is: by then the project is open.
   const sandboxing = lazySandbox({ root, stateDir, env });
   const attached = lazyServers({ root, env, sandboxing }, () => project.trust.servers.cards());
-  const databases = lazyDatabases({ root, stateDir }, async (runId) => (await store.load(runId))?.run);
+  const databases = lazyDatabases({ root, stateDir, now }, async (runId) => (await store.load(runId))?.run);
   const measuring = lazyFence({ root, stateDir, env, databases: databases.port });
   // What a crash left between a run and its database is finished before anyone looks at either.
   if (existsSync(join(stateDir, 'attempts'))) await databases.open();

@@ -186,6 +186,7 @@ async function listen(request: ServeRequest, open: OpenProject, binding: Serving
     version: VERSION,
     settings,
     log,
+    // Of what this process alone remembers: sessions, codes and counts of tries. What is written goes by the store's.
     now: Date.now,
     hooks: mountHooks(request.project.stateDir, () => built().project, log),
     pages: dashboardFiles(),

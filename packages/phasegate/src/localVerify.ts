@@ -9,7 +9,7 @@ export interface VerifyPlace {
   readonly fence: Pick<Fence, 'materialise'>;
   readonly sandbox: Pick<Sandbox, 'state' | 'enclose'>;
   readonly seal: Pick<Seal, 'sign' | 'verifySignature'>;
-  readonly store: Pick<Store, 'note'>;
+  readonly store: Pick<Store, 'note' | 'now'>;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -34,7 +34,7 @@ export function lazyVerify({ root, stateDir, seal, fence, store, ...place }: Ver
       frozen: sets.get,
       sandbox,
       store,
-      now: Date.now,
+      now: store.now ?? Date.now,
     }),
   );
   return {

@@ -9,6 +9,7 @@ import type { HookMount, Log } from './surfaces/rest/parts.ts';
 /** Hooks of clients, for the one who has the project's key for them or the user's own socket. */
 export function mountHooks(stateDir: string, project: () => OpenProject, log: Log): HookMount {
   const pairing = createPairing(
+    // Pairs are remembered by this process alone.
     Date.now,
     (client) =>
       readUserRecord(stateDir)?.projects.some(

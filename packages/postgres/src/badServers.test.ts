@@ -7,6 +7,7 @@ import { expect, test } from 'vitest';
 import { atEndOfFile } from '../../../test/atEndOfFile.ts';
 import { freshSchema, sharedServer } from '../../../test/postgres/sharedServer.ts';
 import { fileForServer, type PostgresServer, startServer } from '../../../test/postgres/startServer.ts';
+import { FULL } from '../../../test/tier.ts';
 import { connectionSettings } from './connectionSettings.ts';
 import { openNode, tamper } from './fixtures/nodes.ts';
 import { testSeal } from './fixtures/testSeal.ts';
@@ -57,6 +58,26 @@ test('a database of a newer version is refused, and nothing in it is changed', a
   await expect(openPostgresStore({ url, seal })).rejects.toMatchObject({ code: 'store_newer' });
 });
 
+test('a node goes on where a newer one has added to the tables, and one of its own version is not let in any more', async () => {
+  const url = await freshSchema();
+  const node = await openNode(url, seal);
+  await create(node, sampleRun('r1'));
+  await tamper(
+    url,
+    `ALTER TABLE runs ADD COLUMN later text; ALTER TABLE leases ADD COLUMN later text DEFAULT 'x';
+     CREATE TABLE later (one boolean); UPDATE phasegate_format SET format = format + 1`,
+  );
+
+  expect(await node.note('r1', [sampleDraft('tool_judged')])).toBe(true);
+  expect(await node.load('r1')).toMatchObject({ version: 1 });
+  await create(node, sampleRun('r2'));
+  expect(await node.verify()).toMatchObject({ ok: true, runs: 2 });
+  await expect(openPostgresStore({ url, seal })).rejects.toMatchObject({
+    code: 'store_newer',
+    hint: expect.stringContaining('the version of Phasegate that the other nodes have'),
+  });
+});
+
 test('a database that takes no writes is read and verified, and every write is refused', async () => {
   const url = await freshSchema();
   await create(await openNode(url, seal), sampleRun('r1'));
@@ -103,55 +124,61 @@ test('a database that answers too late is given up on in time, and answers again
   expect(await node.verify()).toMatchObject({ ok: true, records: 3 });
 });
 
-test('while the database is away requests are refused, and when it is back they are answered', async () => {
-  const server = await ownServer();
-  const node = await openNode(server.url(), seal);
-  await create(node, sampleRun('r1'));
+test.runIf(FULL)(
+  'while the database is away requests are refused, and when it is back they are answered',
+  async () => {
+    const server = await ownServer();
+    const node = await openNode(server.url(), seal);
+    await create(node, sampleRun('r1'));
 
-  await server.stop();
-  await expect(node.load('r1')).rejects.toMatchObject({ code: 'store_unavailable' });
-  await expect(node.note('r1', [sampleDraft('tool_judged')])).rejects.toMatchObject({
-    code: 'store_unavailable',
-  });
-  await server.start();
+    await server.stop();
+    await expect(node.load('r1')).rejects.toMatchObject({ code: 'store_unavailable' });
+    await expect(node.note('r1', [sampleDraft('tool_judged')])).rejects.toMatchObject({
+      code: 'store_unavailable',
+    });
+    await server.start();
 
-  expect(await node.note('r1', [sampleDraft('tool_judged')])).toBe(true);
-  await server.kill();
-  await expect(node.load('r1')).rejects.toMatchObject({ code: 'store_unavailable' });
-  await server.start();
-  expect(await node.load('r1')).toMatchObject({ version: 1 });
-  expect(await node.verify()).toMatchObject({ ok: true, records: 3 });
-});
+    expect(await node.note('r1', [sampleDraft('tool_judged')])).toBe(true);
+    await server.kill();
+    await expect(node.load('r1')).rejects.toMatchObject({ code: 'store_unavailable' });
+    await server.start();
+    expect(await node.load('r1')).toMatchObject({ version: 1 });
+    expect(await node.verify()).toMatchObject({ ok: true, records: 3 });
+  },
+);
 
-test('TLS that is demanded is spoken, its certificate verified where that is asked, or the database refused', async () => {
-  const server = await ownServer();
-  const plain = server.url();
-  await expect(openPostgresStore({ url: `${plain}?sslmode=require`, seal })).rejects.toMatchObject({
-    code: 'store_unavailable',
-    message: expect.stringContaining('it speaks no TLS'),
-  });
-  await server.stop();
-  const words = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=127.0.0.1'];
-  const files = ['-keyout', join(server.folder, 'made.key'), '-out', join(server.folder, 'made.crt')];
-  execFileSync('openssl', [...words, '-addext', 'subjectAltName=IP:127.0.0.1', ...files], {
-    stdio: 'ignore',
-  });
-  const certificate = readFileSync(join(server.folder, 'made.crt'), 'utf8');
-  const crt = fileForServer(server, 'server.crt', certificate);
-  const key = fileForServer(server, 'server.key', readFileSync(join(server.folder, 'made.key'), 'utf8'));
-  await server.start(['ssl=on', `ssl_cert_file=${crt}`, `ssl_key_file=${key}`]);
+test.runIf(FULL)(
+  'TLS that is demanded is spoken, its certificate verified where that is asked, or the database refused',
+  async () => {
+    const server = await ownServer();
+    const plain = server.url();
+    await expect(openPostgresStore({ url: `${plain}?sslmode=require`, seal })).rejects.toMatchObject({
+      code: 'store_unavailable',
+      message: expect.stringContaining('it speaks no TLS'),
+    });
+    await server.stop();
+    const words = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=127.0.0.1'];
+    const files = ['-keyout', join(server.folder, 'made.key'), '-out', join(server.folder, 'made.crt')];
+    execFileSync('openssl', [...words, '-addext', 'subjectAltName=IP:127.0.0.1', ...files], {
+      stdio: 'ignore',
+    });
+    const certificate = readFileSync(join(server.folder, 'made.crt'), 'utf8');
+    const crt = fileForServer(server, 'server.crt', certificate);
+    const key = fileForServer(server, 'server.key', readFileSync(join(server.folder, 'made.key'), 'utf8'));
+    await server.start(['ssl=on', `ssl_cert_file=${crt}`, `ssl_key_file=${key}`]);
 
-  await expect(openPostgresStore({ url: `${plain}?sslmode=verify-full`, seal })).rejects.toMatchObject({
-    code: 'store_unavailable',
-    message: expect.stringContaining('its certificate is not accepted'),
-  });
-  for (const tls of ['sslmode=require', `sslmode=verify-full&sslrootcert=${crt}`]) {
-    const node = await openNode(`${plain}?${tls}`, seal);
-    expect(await node.countLeases()).toBe(0);
-  }
-  const [row] = await tamper(
-    `${plain}?sslmode=require`,
-    'SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()',
-  );
-  expect(row).toEqual({ ssl: true });
-});
+    await expect(openPostgresStore({ url: `${plain}?sslmode=verify-full`, seal })).rejects.toMatchObject({
+      code: 'store_unavailable',
+      message: expect.stringContaining('its certificate is not accepted'),
+    });
+    for (const tls of ['sslmode=require', `sslmode=verify-full&sslrootcert=${crt}`]) {
+      const node = await openNode(`${plain}?${tls}`, seal);
+      expect(await node.countLeases()).toBe(0);
+    }
+    const [row] = await tamper(
+      `${plain}?sslmode=require`,
+      'SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()',
+    );
+    expect(row).toEqual({ ssl: true });
+  },
+);

@@ -118,6 +118,10 @@ export function projectParts(parts: {
         note(withFacts(drafts, ['agent_removed'], { name }));
         return true;
       }),
+    async wasRemoved(name) {
+      const { rows } = await query(WAS_REMOVED, [name]);
+      return rows.length > 0;
+    },
 
     async webhooks() {
       const { rows } = await query('SELECT * FROM webhooks ORDER BY number');
@@ -239,6 +243,8 @@ async function humansIn(query: Query, seal: Seal): Promise<readonly HumanRecord[
 /** Whether the project's chain says that a human was added, or has lost records that may have said so. */
 const ADDED = `SELECT count(*) < (SELECT project_seq FROM heads) OR coalesce(bool_or(event = 'human_added'), false) AS added
   FROM audit WHERE era = 0 AND run = 0`;
+
+const WAS_REMOVED = `SELECT 1 FROM agents WHERE name = $1 HAVING count(*) > 0 AND count(*) FILTER (WHERE removed_at IS NULL) = 0`;
 
 async function agentsIn(query: Query, seal: Seal): Promise<readonly AgentRecord[]> {
   const { rows } = await query('SELECT * FROM agents WHERE removed_at IS NULL ORDER BY name');

@@ -54,4 +54,6 @@ export interface AgentStore {
   /** Adds an agent or replaces its key. */
   putAgent(agent: AgentRecord, audit: readonly AuditDraft[]): Promise<void>;
   removeAgent(name: string, audit: readonly AuditDraft[]): Promise<boolean>;
+  /** Whether an agent of that name was removed and none has been added since, as it is now. */
+  wasRemoved(name: string): Promise<boolean>;
 }

@@ -36,6 +36,20 @@ export const AGENT_CLAUSES: readonly Clause[] = [
       expect((await store.verify()).findings).toEqual([]);
     },
   },
+  {
+    name: 'knows an agent that was removed from one that is there again and from one that never was',
+    async body(store, expect) {
+      await store.putAgent(sampleAgent('ada', 'key-1'), [sampleDraft('agent_added')]);
+      await store.putAgent(sampleAgent('eve', 'key-2'), [sampleDraft('agent_added')]);
+      await store.putAgent(sampleAgent('eve', 'key-3'), [sampleDraft('agent_added')]);
+      const removed = async () => Promise.all(['ada', 'eve', 'nobody'].map((name) => store.wasRemoved(name)));
+      expect(await removed()).toEqual([false, false, false]);
+      await store.removeAgent('ada', [sampleDraft('agent_removed')]);
+      expect(await removed()).toEqual([true, false, false]);
+      await store.putAgent(sampleAgent('ada', 'key-4'), [sampleDraft('agent_added')]);
+      expect(await removed()).toEqual([false, false, false]);
+    },
+  },
 ];
 
 /** An agent with a key. */

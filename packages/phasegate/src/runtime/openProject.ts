@@ -51,6 +51,7 @@ import { createRuntime } from './runtime.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
 import { createSandboxes } from './sandboxes.ts';
 import { createServerDuties } from './serverDuties.ts';
+import { settling } from './settling.ts';
 import type { Tokens } from './tokens/tokens.ts';
 import { type AttachedTools, createToolbox } from './toolbox.ts';
 import { createProjectTrust } from './trust/projectTrust.ts';
@@ -113,6 +114,20 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
   const releases = createReleases({ store, runtime, calls, now: parts.now });
   const agents = createAgents({ store, now, releaseAll: releases.releaseAll });
   const feed = createFeed(store);
+  const { toolbox, settled } = settling(
+    createToolbox({
+      ...parts,
+      judge: runtime.judge,
+      load,
+      calls,
+      endCall: store.endCall,
+      guard,
+      signal: stopping.signal,
+      async note(runId, drafts) {
+        await store.note(runId, drafts);
+      },
+    }),
+  );
   const databases = parts.databases ?? NO_DATABASES;
   const sandboxes = createSandboxes(parts, async (runId) => {
     const run = await load(runId);
@@ -168,18 +183,7 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
       here: parts,
       checks: parts.checks,
     }),
-    toolbox: createToolbox({
-      ...parts,
-      judge: runtime.judge,
-      load,
-      calls,
-      endCall: store.endCall,
-      guard,
-      signal: stopping.signal,
-      async note(runId, drafts) {
-        await store.note(runId, drafts);
-      },
-    }),
+    toolbox,
     sandboxes,
     observing: createObserving({ ...parts, load }),
     dependencies: dependenciesOf(parts),
@@ -206,6 +210,7 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
     async close() {
       stopping.abort();
       feed.close();
+      await settled();
       await end();
       await parts.functions.close();
       await store.close();

@@ -44,6 +44,14 @@ test('a process in another container cannot be looked at, and is not taken for g
   expect(PROCESSES.isGone([pid, start, 'before', 'pid:[1]'].join(' '))).toBe(true);
 });
 
+test('a process of another machine cannot be looked at, and is not taken for gone; one of an earlier start of this is', () => {
+  const [pid, start, boot, space, machine] = PROCESSES.self.split(' ');
+  expect(machine).toMatch(/^[0-9a-f]{16}$/);
+  expect(PROCESSES.isGone([pid, start, 'another', space, '0123456789abcdef'].join(' '))).toBe(false);
+  expect(PROCESSES.isGone([pid, start, boot, space, '0123456789abcdef'].join(' '))).toBe(false);
+  expect(PROCESSES.isGone([pid, start, 'before', space, machine].join(' '))).toBe(true);
+});
+
 test('programs of a call are found by their environment and killed, and no others', async () => {
   const [mine, other] = [await waiting({ [CALL_VARIABLE]: 'call-1' }), await waiting()];
   const ended = once(mine, 'exit');

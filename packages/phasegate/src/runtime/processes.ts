@@ -1,4 +1,6 @@
+import { hash } from 'node:crypto';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { hostname } from 'node:os';
 
 /** What has to be known of processes on this machine. */
 export interface Processes {
@@ -29,8 +31,10 @@ export const PROCESSES: Processes = {
   },
 
   isGone(mark) {
-    const [pid = '', start = '', boot = '', space = ''] = mark.split(' ');
+    const [pid = '', start = '', boot = '', space = '', machine = ''] = mark.split(' ');
     const here = PROCESSES.self.split(' ');
+    // Nodes of one store may be on many machines, and what another one carries out cannot be looked at from here.
+    if (machine !== '' && machine !== here[4]) return false;
     // No process outlives its kernel, and one in another container has a number that says nothing here.
     if (boot !== here[2]) return boot !== '' && here[2] !== '';
     if (space !== here[3]) return false;
@@ -86,7 +90,13 @@ function statOf(pid: number): Stat | null {
 
 function markOf(pid: number): string {
   const boot = read('/proc/sys/kernel/random/boot_id')?.trim() ?? '';
-  return [pid, statOf(pid)?.start ?? '', boot, spaceOfNumbers()].join(' ');
+  return [pid, statOf(pid)?.start ?? '', boot, spaceOfNumbers(), machineHere()].join(' ');
+}
+
+/** This machine, or container: by what it was called when it was installed, and by its name. */
+function machineHere(): string {
+  const installed = read('/etc/machine-id')?.trim() ?? '';
+  return hash('sha256', `${installed} ${hostname()}`).slice(0, 16);
 }
 
 /** Which numbers processes have here: each container has its own. */

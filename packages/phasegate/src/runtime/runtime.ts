@@ -31,6 +31,7 @@ import { movedLease } from './leases/leaseTerms.ts';
 import { maskedCommand } from './masking.ts';
 import { withPlaces } from './placedDenials.ts';
 import type { Admitted, Around, AuditDraft, CallRecord, StoredRun } from './ports.ts';
+import { createPresence } from './presence.ts';
 import { createRendering } from './rendering.ts';
 import { createRepeatedDenials } from './repeatedDenials.ts';
 import { demandRole } from './roles.ts';
@@ -97,6 +98,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   }
 
   const door = createDoor({ ...parts, load, judging, renderSaved, hear });
+  const presence = createPresence(store, door);
   type Asked = Parameters<typeof door.submit>[1];
   const submit: typeof door.submit = async (runId, asked, how) => {
     // At once, where it can be.
@@ -109,6 +111,8 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     if (isAgent && before.status === 'active') await parkUnhooked(before, true);
     const decided = () => door.submit(runId, masked(command), withFiles(parts.fence, how));
     const answer = await (parts.fence?.during(runId, decided) ?? decided());
+    if (isAgent && 'kind' in asked && asked.kind === 'claim')
+      await presence.demand(answer.run, how.principal.name, asked.item);
     // What others let a run enter, its agent was not asked about.
     if (!isAgent && answer.run.status === 'active' && answer.run !== before)
       await parkUnhooked(answer.run, false);
@@ -278,7 +282,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     as: (principal, around = {}) => ({
       start: async (request) => {
         await demandApprover(principal);
-        return startRun(
+        const started = await startRun(
           parts,
           { timeFor: time, lookAll: judging.lookAll, renderSaved },
           {
@@ -287,6 +291,9 @@ export function createRuntime(parts: RuntimeParts): Runtime {
             ring: around.ring ?? RING,
           },
         );
+        if (principal.kind === 'agent' && started.view !== null)
+          await presence.demand((await load(started.view.run)).run, principal.name);
+        return started;
       },
       async view(runId) {
         const { run } = await attend(runId, principal);

@@ -50,8 +50,8 @@ export function createStuckRuns(parts: {
         event: 'run_stuck' as const,
         data,
       };
-      // Only as long as nothing happened: whatever moves a run on raises its epoch.
-      if (await store.note(runId, [draft], run.epoch)) await store.lookAgain(runId, version, null);
+      // Only as long as nothing happened, and by one of all who look: whoever is second finds another version.
+      if (await store.save(run, version, [draft])) await store.lookAgain(runId, version + 1, null);
     },
   };
 }

@@ -79,6 +79,12 @@ export function createMemoryProject(means: {
           return true;
         }),
 
+      wasRemoved: (name) =>
+        asking(() => {
+          const named = agents.all().filter(([agent]) => agent.name === name);
+          return named.length > 0 && named.every(([, removedAt]) => removedAt !== null);
+        }),
+
       webhooks: () => asking(() => [...webhooks.values()]),
       putWebhook: (webhook, drafts) =>
         changing(() => {

@@ -11,6 +11,8 @@ export interface AgentTable {
   put(agent: AgentRecord): void;
   /** False when there is no such agent. */
   remove(name: string, time: string): boolean;
+  /** Whether there was one of that name and is none. */
+  wasRemoved(name: string): boolean;
   /** To be called when another process may have written. */
   doubt(): void;
   committed(): void;
@@ -24,6 +26,10 @@ export function openAgentTable(database: DatabaseSync, seal: Seal): AgentTable {
   const insert = lazily(
     database,
     'INSERT OR REPLACE INTO agents (name, key_hash, data, removed_at, mac) VALUES (?, ?, ?, ?, ?)',
+  );
+  const countNamed = lazily(
+    database,
+    'SELECT count(*) FILTER (WHERE removed_at IS NULL) AS present FROM agents WHERE name = ? HAVING count(*) > 0',
   );
   /** Undefined while nobody has asked since it changed. */
   let kept: readonly AgentRecord[] | undefined;
@@ -57,6 +63,7 @@ export function openAgentTable(database: DatabaseSync, seal: Seal): AgentTable {
       write(agent, null);
     },
     remove,
+    wasRemoved: (name) => Number(countNamed().get(name)?.present) === 0,
     doubt() {
       kept = undefined;
     },

@@ -86,6 +86,8 @@ export function projectParts(parts: {
         return true;
       }),
 
+    wasRemoved: (name) => asking(() => agents.wasRemoved(name)),
+
     webhooks: () => asking(() => webhooks.webhooks()),
     putWebhook: (webhook, drafts) =>
       changing(() => {

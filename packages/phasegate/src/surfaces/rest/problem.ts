@@ -100,7 +100,8 @@ export function problemOf(error: unknown, instance?: string, log?: Log): Respons
   if (status >= 500 || !known) {
     const id = randomUUID();
     log?.error({ id, error: code, instance: instance ?? null, cause: textOf(error) }, 'a request failed');
-    return problemResponse({ ...body, detail: ERROR_CODES[code], message: ERROR_CODES[code], id });
+    const shown = { ...body, detail: ERROR_CODES[code], message: ERROR_CODES[code], id };
+    return problemResponse(shown, AWAY.has(code) ? { 'retry-after': '1' } : {});
   }
   body.detail = error.message;
   body.message = error.message;
@@ -109,6 +110,9 @@ export function problemOf(error: unknown, instance?: string, log?: Log): Respons
   if (error.hint !== undefined) body.hint = error.hint;
   return problemResponse(body, error instanceof RequestRefused ? error.headers : {});
 }
+
+/** What may be there again in a moment: a store that is away, or has more to do than it can. */
+const AWAY: ReadonlySet<ErrorCode> = new Set(['store_unavailable', 'database_busy']);
 
 function standard(code: ErrorCode, status: number): Readonly<Record<string, Json>> {
   return { type: `urn:phasegate:error:${code}`, title: ERROR_CODES[code], status, error: code };
