@@ -18,6 +18,7 @@ import { createSeal, openKeys } from 'phasegate';
 import { startServer } from '../test/postgres/startServer.ts';
 import { printCapacity } from './nodes/capacity.ts';
 import type { Stretch, Work } from './nodes/contender.ts';
+import { printProfile } from './nodes/profile.ts';
 import { type Measured, type Member, startMember, together } from './nodes/team.ts';
 import { folder, median, print, ratio } from './transitions/measure.ts';
 import { samplePayloads, textOf } from './transitions/workload.ts';
@@ -64,6 +65,7 @@ async function measure(): Promise<void> {
     transitions: await compare('transitions', AGENTS, teams),
     checks: await compare('checks', AGENTS, teams),
   };
+  await printProfile(server.url(), tiny ? 2 : 60);
   await verifyAll();
   printCapacity({
     transitions: measured.transitions['1 node'] as Measured,

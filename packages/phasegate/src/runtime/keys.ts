@@ -115,7 +115,7 @@ export function tokenSecretsOf(stateDir: string, shared: string | null = null): 
 function readShared(file: string): ProjectKeys {
   let text: string;
   try {
-    // Without waiting: what is no file may have nobody at its other end.
+    // Without waiting: what is not a file may have nobody at its other end.
     const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       requirePrivate(file, fstatSync(descriptor));

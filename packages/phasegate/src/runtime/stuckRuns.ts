@@ -50,7 +50,7 @@ export function createStuckRuns(parts: {
         event: 'run_stuck' as const,
         data,
       };
-      // Only as long as nothing happened, and by one of all who look: whoever is second finds another version.
+      // Only as long as nothing happened, and by one of all who look: the second one finds another version.
       if (await store.save(run, version, [draft])) await store.lookAgain(runId, version + 1, null);
     },
   };
