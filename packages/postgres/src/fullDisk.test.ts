@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { hash } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { create, sampleDraft, samplesWith } from '@phasegate/core/store-contract';
@@ -46,7 +46,7 @@ test.runIf(FULL && isRoot)(
     let kept = 0;
     const fill = async () => {
       for (; kept < 1000; kept += 1) {
-        const noise = hash('sha512', String(kept)).repeat(400);
+        const noise = randomBytes(20_000).toString('base64');
         await node.note('r1', [{ ...sampleDraft('tool_judged'), data: { noise } }]);
       }
     };

@@ -28,10 +28,12 @@ export function createStuckRuns(parts: {
       return { found, over };
     },
 
-    async report({ run: runId, newest, stuck }) {
+    async report({ run: runId, version: found, newest, stuck }) {
       const stored = await store.load(runId);
       if (stored === undefined || stored.run.phase === null) return;
       const { run, version } = stored;
+      // What was found is not what is there: it is found again.
+      if (version !== found) return;
       const visit = visitOf(run.visits);
       if (own(stuck?.data ?? null, 'visit') === visit) return store.lookAgain(runId, version, null);
       const since = Date.parse(newest);
