@@ -19,6 +19,7 @@ test('a path that an agent can write is opened without waiting, in one place of 
 const PLAIN: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   'opens without waiting, asks what it opened, and has a limit': {
     'audit/src/archiveBundle.ts': 1,
+    'audit/src/writeBundle.ts': 1,
     'markdown/src/sources/tasksMd/readTasksFile.ts': 1,
     'phasegate/src/anchoring/anchorFile.ts': 1,
     'phasegate/src/database/original.ts': 1,
@@ -60,7 +61,6 @@ const PLAIN: Readonly<Record<string, Readonly<Record<string, number>>>> = {
     'phasegate/src/settings/hookSocket.ts': 1,
     'phasegate/src/settings/settingsRecord.ts': 1,
     'phasegate/src/settings/userSettings.ts': 1,
-    'phasegate/src/stores/sqlite/archiveSqlite.ts': 1,
     'phasegate/src/stores/sqlite/backupSqlite.ts': 1,
     'phasegate/src/stores/sqlite/database.ts': 1,
     'phasegate/src/stores/sqlite/restoreSqlite.ts': 3,

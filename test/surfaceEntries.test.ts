@@ -411,6 +411,7 @@ test('@phasegate/audit/verify exports exactly these values', () => {
     'anchorText',
     'archiveInvalid',
     'bundleText',
+    'changedMeanwhile',
     'checkChain',
     'columnsOfRun',
     'dropped',
@@ -432,6 +433,7 @@ test('@phasegate/audit/verify exports exactly these values', () => {
     'verifyHead',
     'verifyRun',
     'verifyShare',
+    'writeBundle',
   ]);
 });
 

@@ -45,7 +45,6 @@ export function finderParts(parts: {
         const found = stuck.get(integer(row, 'key'));
         return {
           run,
-          version: integer(row, 'version'),
           at: { key: text(row, 'quiet_since'), number: integer(row, 'key') },
           newest: text(row, 'newest'),
           stuck: found === undefined ? null : auditRecord(found.row, run, found.whole),
@@ -215,7 +214,7 @@ const CLAIMABLE = `SELECT r.id, r.epoch, r.claim_place, r.key FROM runs r JOIN r
     AND NOT coalesce(r.workspace = ANY($4), false)
   ORDER BY r.claim_place, r.key LIMIT $5 FOR UPDATE OF h SKIP LOCKED`;
 
-const QUIET = `SELECT r.id, r.quiet_since, r.key, (SELECT h.version FROM run_heads h WHERE h.run = r.key) AS version,
+const QUIET = `SELECT r.id, r.quiet_since, r.key,
     (SELECT a.time FROM run_heads h JOIN audit a ON a.era = r.era AND a.run = h.run AND a.seq = h.seq
       WHERE h.run = r.key) AS newest
   FROM runs r WHERE r.quiet_since <= $1 AND (r.quiet_since, r.key) > ($2, $3) ORDER BY r.quiet_since, r.key LIMIT $4`;

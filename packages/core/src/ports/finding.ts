@@ -67,8 +67,6 @@ export interface ClaimableRun {
 /** A run in which nothing may have happened for long. */
 export interface QuietRun {
   readonly run: string;
-  /** Before the rest of it was read: who saves over it knows that nobody was faster. */
-  readonly version: number;
   readonly at: FoundAt;
   /** Time of the newest record of its chain. */
   readonly newest: string;

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { hostname } from 'node:os';
 
 /** What has to be known of processes on this machine. */
 export interface Processes {
@@ -96,7 +95,7 @@ function markOf(pid: number): string {
 /** This machine, or container: by what it was called when it was installed, and by its name. */
 function machineHere(): string {
   const installed = read('/etc/machine-id')?.trim() ?? '';
-  return hash('sha256', `${installed} ${hostname()}`).slice(0, 16);
+  return hash('sha256', `${installed} ${process.getBuiltinModule('node:os').hostname()}`).slice(0, 16);
 }
 
 /** Which numbers processes have here: each container has its own. */

@@ -1,5 +1,5 @@
 import { own } from '@phasegate/core';
-import type { AuditStore, FoundAt, QuietRun, RunFinder, RunStore } from './ports.ts';
+import type { FoundAt, KeptStore, QuietRun, RunFinder, RunStore } from './ports.ts';
 
 /** Finds runs in which nothing happens, and says so once for each visit of a phase. */
 export interface StuckRuns {
@@ -10,7 +10,7 @@ export interface StuckRuns {
 
 /** Looks for runs whose newest record is older than `afterMs`. Who is at work on a leased run is heard of, and is not stuck. */
 export function createStuckRuns(parts: {
-  readonly store: AuditStore & RunStore & RunFinder;
+  readonly store: KeptStore & RunStore & RunFinder;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly afterMs: number;
@@ -28,14 +28,14 @@ export function createStuckRuns(parts: {
       return { found, over };
     },
 
-    async report({ run: runId, version: found, newest, stuck }) {
+    async report({ run: runId, newest, stuck }) {
       const stored = await store.load(runId);
       if (stored === undefined || stored.run.phase === null) return;
       const { run, version } = stored;
-      // What was found is not what is there: it is found again.
-      if (version !== found) return;
       const visit = visitOf(run.visits);
-      if (own(stuck?.data ?? null, 'visit') === visit) return store.lookAgain(runId, version, null);
+      const said = await store.kept(KIND, runId);
+      const isSaid = said?.visit === visit || own(stuck?.data ?? null, 'visit') === visit;
+      if (isSaid) return store.lookAgain(runId, version, null);
       const since = Date.parse(newest);
       if (since > now() - afterMs) return store.lookAgain(runId, version, newest);
       const data = {
@@ -52,11 +52,17 @@ export function createStuckRuns(parts: {
         event: 'run_stuck' as const,
         data,
       };
-      // Only as long as nothing happened, and by one of all who look: the second one finds another version.
-      if (await store.save(run, version, [draft])) await store.lookAgain(runId, version + 1, null);
+      // Only as long as nothing happened: whatever moves a run on raises its epoch. And by one of all who look: the second
+      // one finds that it is said.
+      const beside = { run: runId, audit: [draft], epoch: run.epoch, was: said ?? null };
+      if (await store.keep({ kind: KIND, key: runId, data: { visit } }, beside))
+        await store.lookAgain(runId, version, null);
     },
   };
 }
+
+/** Under it is kept which visit of a run was told of last. */
+const KIND = 'stuck';
 
 /** Few enough to leave the round to others soon. */
 const PAGE = 500;

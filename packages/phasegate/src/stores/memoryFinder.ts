@@ -78,7 +78,6 @@ export function createMemoryFinder(memory: {
           ({ id }) => ((quietSince.get(id) ?? '~') <= since ? quietSince.get(id) : null),
           ({ id }, at) => ({
             run: id,
-            version: rows.get(id)?.version ?? 0,
             at,
             newest: chainOf(id).at(-1)?.time ?? '',
             stuck: chainOf(id).findLast(({ event }) => event === 'run_stuck') ?? null,

@@ -52,10 +52,7 @@ export function archiveParts(parts: ArchivePartsOf): Required<ArchiveStore> {
         });
       }
       await parts.foldAll();
-      const [{ bundleRuns }, { changedMeanwhile }] = await Promise.all([
-        import('./archiveSqlite.ts'),
-        import('@phasegate/audit/verify'),
-      ]);
+      const { bundleRuns, changedMeanwhile } = await import('./archiveSqlite.ts');
       const time = new Date(now()).toISOString();
       const bundle = await bundleRuns(parts.file, { seal, knowledge: parts, before, file, by, time });
       if (bundle === null) return null;

@@ -4,6 +4,8 @@ import type { Seal } from '../../runtime/ports.ts';
 import { storeFault } from './faults.ts';
 import { beginReading, openToRead, sqliteSource } from './verifySqlite.ts';
 
+export { changedMeanwhile } from '@phasegate/audit/verify';
+
 /** Writes the runs of a database that ended before a time to a bundle. Null where there is none. Changes nothing in it. */
 export async function bundleRuns(from: string, bundling: Bundling): Promise<Bundle | null> {
   try {

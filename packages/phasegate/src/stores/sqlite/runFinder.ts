@@ -105,7 +105,6 @@ export function openRunFinder(database: DatabaseSync, texts: Pick<TextTable, 'wh
           const said = stuck().get(integer(row, 'number'));
           return {
             run,
-            version: integer(row, 'version'),
             at: foundAt(row, 'quiet_since'),
             newest: timeOf(row, 'newest'),
             stuck: said === undefined ? null : auditRecord(said, run, texts),
@@ -221,7 +220,6 @@ export const CLAIMABLE = `SELECT id, epoch, claim_place, rowid AS number FROM ru
 export const GATES_DUE = `SELECT id FROM runs INDEXED BY runs_gate_due WHERE gate_due <= ? ORDER BY gate_due, rowid`;
 
 export const QUIET = `SELECT id, quiet_since, rowid AS number,
-    (SELECT version FROM run_heads WHERE run_heads.run = runs.key) AS version,
     (SELECT time FROM run_heads JOIN audit ON audit.run = run_heads.run AND audit.seq = run_heads.seq
       WHERE run_heads.run = runs.key) AS newest
   FROM runs INDEXED BY runs_quiet
