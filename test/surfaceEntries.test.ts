@@ -345,6 +345,7 @@ test('@phasegate/audit exports exactly these values', () => {
     'COMPLETION',
     'DECISION',
     'FIRST_HEAD',
+    'MOST_KEPT_CHARACTERS',
     'NO_HEADS',
     'NO_STEPS',
     'addSums',

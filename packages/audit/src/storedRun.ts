@@ -1,6 +1,12 @@
 import type { Run, RunSummary, Workflow } from '@phasegate/core';
 import { goalOf } from '@phasegate/core/engine';
 
+/**
+ * Characters of all runs that a store keeps parsed, together: what agents hand in may be a megabyte a phase, and must not
+ * fill the memory of a server.
+ */
+export const MOST_KEPT_CHARACTERS = 64_000_000;
+
 /** The text a run is compared and sealed by: all of it but the workflow, which is stored once per hash. */
 export function stateText(run: Run): string {
   const { workflow: _, ...state } = run;

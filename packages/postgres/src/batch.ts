@@ -6,6 +6,7 @@ import {
   type Part,
   placeOf,
   sealStored,
+  wholeLength,
   withPlaces,
   withPlacesOf,
 } from '@phasegate/audit';
@@ -167,10 +168,11 @@ export function createBatch(seal: Seal, found: Prefetched): Batch {
     placed: () => [...writes.runs.values()].map(({ row }) => row.run),
     place({ run, version, era, cut, written, drafts }, before) {
       const ref = before?.ref ?? { key: 0, era };
-      let { steps, lastText, places } = before ?? {
+      let { steps, lastText, places, stepsLength } = before ?? {
         steps: NO_STEPS,
         lastText: 0,
         places: new Map<string, string>(),
+        stepsLength: 0,
       };
       const put = (kind: number, stored: string) => {
         lastText += 1;
@@ -192,10 +194,13 @@ export function createBatch(seal: Seal, found: Prefetched): Batch {
         put(step.kind, text);
         steps = nextDigest(steps, { kind: step.kind, text });
         places = withPlacesOf(places, text);
+        stepsLength += wholeLength(text);
       }
       const state = withPlaces(cut.state, placing);
       places = withPlacesOf(places, state);
-      write(sealed({ ref, run, version, head, digest: digestOf(state), steps, lastText, places }), state);
+      const lengths = { stepsLength, stateLength: wholeLength(state) };
+      const digest = digestOf(state);
+      write(sealed({ ref, run, version, head, digest, steps, lastText, places, ...lengths }), state);
       return head;
     },
     grow(before, drafts) {

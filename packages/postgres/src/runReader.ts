@@ -2,12 +2,14 @@ import {
   COMPLETION,
   DECISION,
   digestOf,
+  MOST_KEPT_CHARACTERS,
   NO_STEPS,
   nextDigest,
   putBack,
   sameMac,
   sealStored,
   tampered,
+  wholeLength,
   withPlacesOf,
 } from '@phasegate/audit';
 import { PhasegateError, type Run, type Workflow } from '@phasegate/core';
@@ -32,6 +34,9 @@ export interface RunRow {
   /** Of large values in the state and the steps, by their digests. */
   readonly places: ReadonlyMap<string, string>;
   readonly mac: string;
+  /** Characters of all that was ever added to the run, and of its state. */
+  readonly stepsLength: number;
+  readonly stateLength: number;
 }
 
 /** What the rows of a run have in other tables; a new run gets its key when its first record gets its place. */
@@ -68,16 +73,24 @@ export function createRunReader(
   told: (milliseconds: number) => void,
 ): RunReader {
   const kept = new Map<string, RunRow>();
+  /** Characters of all that are kept. */
+  let total = 0;
+
+  function drop(id: string): void {
+    const { stepsLength = 0, stateLength = 0 } = kept.get(id) ?? {};
+    total -= stepsLength + stateLength;
+    kept.delete(id);
+  }
 
   function keep(row: RunRow): void {
-    kept.delete(row.run.id);
+    drop(row.run.id);
     // Nobody works on a run that ended, and its workflow may be a whole specification that no other run has.
     if (row.run.status === 'completed' || row.run.status === 'stopped') return;
     kept.set(row.run.id, row);
-    if (kept.size <= MOST_KEPT) return;
+    total += row.stepsLength + row.stateLength;
     for (const oldest of kept.keys()) {
-      kept.delete(oldest);
-      break;
+      if (kept.size === 1 || (kept.size <= MOST_KEPT && total <= MOST_KEPT_CHARACTERS)) break;
+      drop(oldest);
     }
   }
 
@@ -162,11 +175,13 @@ function textsOf(row: Row, partOf: (n: number) => string | undefined): StoredTex
   const state = text(row, 'state');
   let steps = NO_STEPS;
   let places: ReadonlyMap<string, string> = new Map();
+  let stepsLength = 0;
   const history: Record<number, (string | null)[]> = { [COMPLETION]: [], [DECISION]: [] };
   for (const step of stepsOf(row)) {
     const [kind, stored] = [Number(step.slice(0, 1)), step.slice(1)];
     steps = nextDigest(steps, { kind, text: stored });
     places = withPlacesOf(places, stored);
+    stepsLength += wholeLength(stored);
     history[kind]?.push(putBack(stored, partOf));
   }
   return {
@@ -180,6 +195,8 @@ function textsOf(row: Row, partOf: (n: number) => string | undefined): StoredTex
     steps,
     lastText: integer(row, 'last_text'),
     places: withPlacesOf(places, state),
+    stepsLength,
+    stateLength: wholeLength(state),
   };
 }
 

@@ -6,6 +6,7 @@ import {
   goesOn,
   isFoundAlike,
   isInPlace,
+  MOST_KEPT_CHARACTERS,
   nextDigest,
   type Part,
   placesKeepingOut,
@@ -127,7 +128,7 @@ export function openRunTable(
     keeps: ({ run }) => !ENDED.has(run.status),
     most: MOST_KEPT,
     size: ({ stepsLength, stateLength }) => stepsLength + stateLength,
-    mostSize: MOST_CHARACTERS,
+    mostSize: MOST_KEPT_CHARACTERS,
   });
 
   function read(id: string): RunRow | undefined {
@@ -263,8 +264,6 @@ export function openRunTable(
 
 /** Enough for the runs a server works on at a time, at a few KB each. */
 const MOST_KEPT = 1000;
-/** What agents hand in may be a megabyte a phase, and must not fill the memory of a server. */
-const MOST_CHARACTERS = 64_000_000;
 
 // Nobody works on a run that ended, and its workflow may be a whole specification that no other run has.
 const ENDED: ReadonlySet<Run['status']> = new Set(['completed', 'stopped']);
