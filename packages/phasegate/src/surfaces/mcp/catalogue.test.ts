@@ -1,6 +1,8 @@
+import { UNFINISHED_STATUSES } from '@phasegate/core/contract';
 import { describe, expect, test } from 'vitest';
 import { connect, ERAS, makeTestBed } from './fixtures/connect.ts';
 import { ERRAND, GATED } from './fixtures/workflows.ts';
+import type { McpParts } from './tool.ts';
 import { TOOLS } from './toolTable.ts';
 
 const FILES = {
@@ -94,6 +96,23 @@ describe.each(ERAS)('in the %s era', (era) => {
     expect((await other.client.listResources()).resources).toEqual([]);
     await expect(other.client.readResource({ uri })).rejects.toThrow(uri);
     await expect(client.readResource({ uri: 'phasegate://runs/none/phase' })).rejects.toThrow();
+  });
+
+  test('only what the agent holds is looked for when its resources are listed [S2.81]', async () => {
+    const bed = await makeTestBed(FILES);
+    const parts = bed.parts();
+    const asked: unknown[] = [];
+    const runs: McpParts['phasegate']['runs'] = (query) => {
+      asked.push(query);
+      return parts.phasegate.runs(query);
+    };
+    const { client } = await connect({ ...parts, phasegate: { ...parts.phasegate, runs } }, { era });
+
+    await client.listResources();
+
+    expect(asked).toEqual(
+      UNFINISHED_STATUSES.map((status) => ({ status, held: true, limit: expect.any(Number) })),
+    );
   });
 
   test('clients are told what a tool does and what comes back', async () => {

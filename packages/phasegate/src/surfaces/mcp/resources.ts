@@ -1,6 +1,7 @@
 import { type McpServer, ResourceNotFoundError, ResourceTemplate } from '@modelcontextprotocol/server';
 import { PhasegateError, type RunView } from '@phasegate/core';
-import { spellNext } from '@phasegate/wire';
+import { UNFINISHED_STATUSES } from '@phasegate/core/contract';
+import { PAGE_LIMIT, spellNext } from '@phasegate/wire';
 import { boundText } from './boundResult.ts';
 import { MCP } from './spell.ts';
 import type { McpParts } from './tool.ts';
@@ -10,10 +11,13 @@ const TEMPLATE = 'phasegate://runs/{id}/phase';
 /** The current phase of each of the agent's unfinished runs, as a text to read. */
 export function serveResources(server: McpServer, { phasegate, run }: McpParts): void {
   const list = async () => {
-    const runs = await phasegate.runs();
-    const open = runs.filter(({ phase, holder }) => phase !== null && holder !== null);
+    // By status and holder, which are found by index: those of others, and those that ended, are never gone over.
+    const held = await Promise.all(
+      UNFINISHED_STATUSES.map((status) => phasegate.runs({ status, held: true, limit: PAGE_LIMIT })),
+    );
     return {
-      resources: open
+      resources: held
+        .flat()
         .filter((one) => run === undefined || one.run === run)
         .map((one) => ({
           uri: TEMPLATE.replace('{id}', encodeURIComponent(one.run)),
