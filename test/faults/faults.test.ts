@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { cases, FULL } from '../tier.ts';
+import { faultRun } from './faultRun.ts';
 import { hereRun } from './hereRun.ts';
 import { plants } from './plants.ts';
 
@@ -14,6 +15,19 @@ test('nodes that die after commits and whose clocks are wrong complete every run
     expect([...facts.keys()]).toEqual(expect.arrayContaining([...ALWAYS]));
   }
 });
+
+test.runIf(FULL)(
+  'real nodes that are killed, paused and cut off beside a database that restarts do the same',
+  async () => {
+    const tell = () => undefined;
+    const size = { agents: 12, faults: 4, waiting: 10, longestMs: 600_000, tell };
+    const { contradictions, facts, faults } = await faultRun({ seed: 1, ...size });
+
+    expect(contradictions).toEqual([]);
+    expect([...faults.keys()].sort()).toEqual(['cut', 'kill', 'pause', 'restart']);
+    expect([...facts.keys()]).toEqual(expect.arrayContaining([...ALWAYS]));
+  },
+);
 
 test.runIf(FULL).each([
   ['no compare-and-swap', /^(?:no doubled claim|a transition is decided on the state before it)/],
