@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createParser } from 'eventsource-parser';
 import { describe, expect, test } from 'vitest';
+import { tamper } from '../../packages/postgres/src/fixtures/nodes.ts';
 import { atEndOfFile } from '../atEndOfFile.ts';
 import { freshSchema } from '../postgres/sharedServer.ts';
 import { startServer } from '../postgres/startServer.ts';
@@ -15,7 +16,8 @@ const CLAIM: [string, object] = ['/api/v1/tasks/claim', { agent_id: 'ada' }];
 
 describe.runIf(FULL)('a node that ends', () => {
   test('says so, finishes what is under way, and leaves no call behind that another node would wait for', async () => {
-    const { project, env, one, two, key } = await twoNodes(ERRAND, await freshSchema());
+    const database = await freshSchema();
+    const { project, env, one, two, key } = await twoNodes(ERRAND, database);
     await startIn(project, env);
     const token = await tokenOf(one, key, CLAIM);
     const began = join(project.base, 'began');
@@ -26,6 +28,8 @@ describe.runIf(FULL)('a node that ends', () => {
     one.kill('SIGTERM');
     expect(await one.ended).toMatchObject({ code: 0 });
     await call;
+    // On another machine nobody could see that its process is gone.
+    expect(await tamper(database, 'SELECT id FROM calls')).toEqual([]);
 
     // The call would have been good for minutes. The agent goes on at the other node with the token it has.
     const left = await two.send('POST', '/api/v1/tasks/transition', {
