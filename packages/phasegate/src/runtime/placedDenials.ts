@@ -2,15 +2,40 @@ import { type Json, own, type Run, type Verdict, type Workflow } from '@phasegat
 import { placeOfRule } from '@phasegate/core/model';
 import type { Store } from './ports.ts';
 
-/** The verdict with the file and line of each rule that refuses, as they were when the run got its workflow. */
-export async function withPlaces<V extends Verdict>(
-  store: Pick<Store, 'history'>,
-  run: Run,
-  verdict: V,
-): Promise<V> {
-  const isAbout = verdict.allowed ? verdict.wouldRefuse : verdict.blockers;
-  if (isAbout === undefined || isAbout.every(({ rule }) => rule === undefined)) return verdict;
-  return placed(verdict, run.workflow, await placesOf(store, run));
+/** Tells where the rules stand that refuse something. */
+export interface PlacedDenials {
+  /** The verdict with the file and line of each rule that refuses, as they were when the run got its workflow. */
+  withPlaces<V extends Verdict>(run: Run, verdict: V): Promise<V>;
+}
+
+/**
+ * Makes one for a store. An agent that is refused is often refused again in the same phase: places are read once for each
+ * phase of a run, and those of a few runs are remembered.
+ */
+export function createPlacedDenials(store: Pick<Store, 'history'>): PlacedDenials {
+  const remembered = new Map<string, Promise<Json | undefined>>();
+
+  function read(run: Run): Promise<Json | undefined> {
+    const key = `${run.id} ${run.epoch} ${run.workflowHash}`;
+    const known = remembered.get(key);
+    if (known !== undefined) return known;
+    const reading = placesOf(store, run);
+    remembered.set(key, reading);
+    reading.catch(() => remembered.delete(key));
+    for (const oldest of remembered.keys()) {
+      if (remembered.size <= MOST_REMEMBERED) break;
+      remembered.delete(oldest);
+    }
+    return reading;
+  }
+
+  return {
+    async withPlaces(run, verdict) {
+      const isAbout = verdict.allowed ? verdict.wouldRefuse : verdict.blockers;
+      if (isAbout === undefined || isAbout.every(({ rule }) => rule === undefined)) return verdict;
+      return placed(verdict, run.workflow, await read(run));
+    },
+  };
 }
 
 /** The same, where the places are at hand. */
@@ -45,3 +70,4 @@ async function placesOf(store: Pick<Store, 'history'>, { id, workflowHash }: Run
 
 const BRINGS_A_WORKFLOW: ReadonlySet<string> = new Set(['run_started', 'run_migrated']);
 const PAGE = 1000;
+const MOST_REMEMBERED = 200;

@@ -29,7 +29,7 @@ import { judgeProtected } from './judgeProtected.ts';
 import { createJudging } from './judging.ts';
 import { movedLease } from './leases/leaseTerms.ts';
 import { maskedCommand } from './masking.ts';
-import { withPlaces } from './placedDenials.ts';
+import { createPlacedDenials } from './placedDenials.ts';
 import type { Admitted, Around, AuditDraft, CallRecord, StoredRun } from './ports.ts';
 import { createPresence } from './presence.ts';
 import { createRendering } from './rendering.ts';
@@ -85,6 +85,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   const { render, renderSaved } = createRendering(parts);
   const judging = createJudging(parts);
   const denials = createRepeatedDenials();
+  const { withPlaces } = createPlacedDenials(store);
   const time = (run: Run | null) => timeFor(parts.now, run);
 
   async function load(runId: string): Promise<StoredRun> {
@@ -117,7 +118,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     if (!isAgent && answer.run.status === 'active' && answer.run !== before)
       await parkUnhooked(answer.run, false);
     const { submitted, run } = answer;
-    const verdict = await withPlaces(store, run, submitted.verdict);
+    const verdict = await withPlaces(run, submitted.verdict);
     return verdict === submitted.verdict ? answer : { ...answer, submitted: toldAs(submitted, verdict) };
   };
   /** INVARIANT: who may only look changes no run, by whatever door. */
@@ -225,7 +226,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   ): Promise<Verdict> {
     const kept = await store.note(run === null ? null : run.id, [note], run?.epoch);
     if (!kept) throw new PhasegateError('run_changed', 'the phase changed while the call was judged');
-    return run === null ? verdict : withPlaces(store, run, verdict);
+    return run === null ? verdict : withPlaces(run, verdict);
   }
 
   /** INVARIANT: a call is under way for all to see with its verdict, in the very state it was judged in, or not at all. */
