@@ -4,6 +4,7 @@ import { createServer, request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { hookSocketFor, pidFileOf } from '../../packages/phasegate/src/settings/hookSocket.ts';
+import { freePort } from '../freePort.ts';
 import { FULL, someOf } from '../tier.ts';
 import { asProcess, makeProject, phasegate, type TestProject } from './cli.ts';
 
@@ -18,7 +19,7 @@ afterAll(() => {
 });
 
 test('two who start the server at once find the same one, hooks reach it by its socket alone, and `down` ends it', async () => {
-  const project = makeProject({ ...ERRAND, 'phasegate.config.json': '{ "port": 18431 }' });
+  const project = makeProject({ ...ERRAND, 'phasegate.config.json': `{ "port": ${await freePort()} }` });
 
   const both = await Promise.all([up(project), up(project)]);
 
@@ -44,12 +45,13 @@ test('two who start the server at once find the same one, hooks reach it by its 
 });
 
 test('after a kill, what took the port is not taken for the server: another is started elsewhere', async () => {
-  const project = makeProject({ ...ERRAND, 'phasegate.config.json': '{ "port": 18432 }' });
+  const port = await freePort();
+  const project = makeProject({ ...ERRAND, 'phasegate.config.json': `{ "port": ${port} }` });
   const killed = await up(project);
   process.kill(killed.pid, 'SIGKILL');
   const impostor = createServer((_, response) => response.end('{}'));
   onTestFinished(() => void impostor.close());
-  await listenAgain(impostor, 18432);
+  await listenAgain(impostor, port);
   // The number of a process is used again, here by this one.
   const file = join(project.stateDir, 'server.json');
   writeFileSync(file, readFileSync(file, 'utf8').replace(`"pid":${killed.pid}`, `"pid":${process.pid}`));

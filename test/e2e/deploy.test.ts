@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { validate } from 'dockerfile-utils';
 import { afterAll, describe, expect, test } from 'vitest';
+import { freePort } from '../freePort.ts';
 import { FULL } from '../tier.ts';
 import { makeProject, phasegate, type TestProject } from './cli.ts';
 import { serve } from './server.ts';
@@ -290,12 +290,4 @@ async function works(client: Client): Promise<void> {
 
 function installed(program: string, word: string): boolean {
   return spawnSync(program, [word]).status === 0;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

@@ -1,9 +1,8 @@
-import { once } from 'node:events';
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
+import { freePort } from '../freePort.ts';
 import { FULL } from '../tier.ts';
 import { makeProject, PROGRAM, phasegate, TESTED, type TestProject, withShown } from './cli.ts';
 import { AGENT, blocksUnder, STARTED, shell } from './readmeWalk.ts';
@@ -102,12 +101,4 @@ function tools({ base, root, env }: TestProject, agent: string): Readonly<Record
 
 async function statusOf(project: TestProject, run: string) {
   return (await phasegate(project, ['status', run, '--json', '--as', 'maria'], SECRET)).json;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

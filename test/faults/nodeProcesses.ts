@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { stateDirFor } from '../../packages/phasegate/src/config.ts';
+import { freePort } from '../freePort.ts';
 
 /** A real node, in a process of its own: it can be killed, paused and started again, at the same address. */
 export interface NodeProcess {
@@ -160,14 +160,4 @@ async function sessionFrom(url: string, link: string): Promise<string | undefine
     () => ({ session: undefined }),
   );
   return answer.session;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port was given');
-  return address.port;
 }

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from '../freePort.ts';
 import { SCRATCH } from '../scratch.ts';
 
 /** A PostgreSQL server of a test's own. */
@@ -118,16 +118,6 @@ function owner(): { readonly uid: number; readonly gid: number } | null {
   const found = spawnSync('getent', ['passwd', 'postgres'], { encoding: 'utf8' }).stdout.split(':');
   if (found.length < 4) throw new Error('as root, a user `postgres` is needed: useradd --system postgres');
   return { uid: Number(found[2]), gid: Number(found[3]) };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port was given');
-  return address.port;
 }
 
 /** Makes a folder that the server's user can read, with a file in it. */
