@@ -66,6 +66,7 @@ export const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^phasegate (?:trust|restore|archive|backup \/mnt)/, HUMAN],
   [/^phasegate audit export --as maria/, HUMAN],
   [/^phasegate attest /, HUMAN],
+  [/^phasegate tokens rotate --as maria$/, HUMAN],
   [/^phasegate verify-range main/, COMMITS],
   [/^git (?:notes|push) /, COMMITS],
   [/^phasegate humans add ann --role viewer$/, HUMAN],

@@ -39,13 +39,16 @@ test.runIf(FULL).each([
     /^(?:a transition is decided on the state before it|no acknowledged act is missing)/,
   ],
 ])('the checker finds a planted mistake: %s', async (name, expected) => {
-  for (let seed = 1; seed <= cases({ quick: 1, full: 1, long: 20 }); seed += 1) {
-    const plant = (calm: Promise<void>) => plants(calm)[name] ?? ((store) => store);
+  const plant = (calm: Promise<void>) => plants(calm)[name] ?? ((store) => store);
+  const found: string[] = [];
+  // Whether a mistake does harm depends on who comes first, which no seed decides: a busy machine may take several.
+  for (let seed = 1; seed <= 8 && found.length === 0; seed += 1) {
     const size = { agents: 9, runs: 20, lifetime: 15 };
     const { contradictions } = await hereRun({ seed, ...size, planted: { plant, questions: 600 } });
-
-    expect(contradictions.filter((text) => expected.test(text)).length, `seed ${seed}`).toBeGreaterThan(0);
+    found.push(...contradictions.filter((text) => expected.test(text)));
   }
+
+  expect(found).not.toEqual([]);
 });
 
 /** What every history has, however short. */
