@@ -73,7 +73,8 @@ const ACTS: Readonly<Record<string, (client: Client, name: string) => Promise<Ac
 
 /** A run that went to another agent is no longer ours to finish; anything else is a fault. */
 function lostOrThrow(error: unknown): void {
-  const lost = ['token_dead', 'not_permitted', 'not_your_run'];
+  // `run_changed`: it went to another between two looks of the server.
+  const lost = ['token_dead', 'not_permitted', 'not_your_run', 'run_changed'];
   if (!(error instanceof PhasegateClientError) || !lost.includes(error.code)) throw error;
   say({ lost: error.code });
 }
