@@ -3,7 +3,7 @@ import { type AuditKnowledge, type BundledKey, changedMeanwhile, writeBundle } f
 import { PhasegateError } from '@phasegate/core';
 import type { ArchiveStore, AuditReport, Seal } from '@phasegate/core/ports';
 import { storedStub } from './archived.ts';
-import type { Database, Query } from './database.ts';
+import { type Database, PATIENTLY, type Query } from './database.ts';
 import { columns, integer, text } from './rows.ts';
 import { keyedRows, postgresSource } from './verifyPostgres.ts';
 import type { Writer } from './writer.ts';
@@ -34,7 +34,7 @@ export function archiveParts(parts: ArchivePartsOf): Required<ArchiveStore> {
       const time = parts.time();
       const bundle = await writeBundle({ seal, knowledge, before, file, by, time }, (write) =>
         database.reading(async (query) => {
-          await query('SET LOCAL statement_timeout = 0');
+          await query(PATIENTLY);
           await query("SET LOCAL idle_in_transaction_session_timeout = '5min'");
           return write({ source: postgresSource(query, seal), rows: keyedRows(query, seal, before) });
         }),
@@ -43,7 +43,7 @@ export function archiveParts(parts: ArchivePartsOf): Required<ArchiveStore> {
       const { sha256, records, moved } = bundle;
       const data = { file, sha256, runs: moved.length, records, before };
       await writer.alone(async (query, batch) => {
-        await query('SET LOCAL statement_timeout = 0');
+        await query(PATIENTLY);
         await requireAsBundled(query, moved, file);
         batch.project([{ time, principal: by, event: 'runs_archived', data }]);
         const stubs = moved.map(({ key, ...run }) => ({ key, ...run, file, sha256, archivedAt: time }));

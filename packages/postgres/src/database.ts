@@ -22,8 +22,8 @@ export interface Database {
   reading<T>(work: (query: Query) => Promise<T>): Promise<T>;
   /** A connection for writing. One that was cut, or whose work failed, is not used again. */
   writing<T>(work: (query: Query) => Promise<T>): Promise<T>;
-  /** A connection of its own, for as long as the caller likes. */
-  client(): pg.Client;
+  /** A connection of its own, for as long as the caller likes; its statements, too, where it says so. */
+  client(how?: { readonly patient: boolean }): pg.Client;
   close(): Promise<void>;
 }
 
@@ -31,6 +31,8 @@ export interface Database {
 export interface DatabaseLimits {
   readonly connect: number;
   readonly statement: number;
+  /** How much later than it should have an answer may come: where the server does not even say that it is late. */
+  readonly late: number;
   /** Less than a statement may take, so that it is known what was waited for. */
   readonly lock: number;
   /** A transaction in which nothing is asked for so long is ended: a node that was paused in it would keep all others waiting. */
@@ -43,6 +45,7 @@ export interface DatabaseLimits {
 export const DATABASE_LIMITS: DatabaseLimits = {
   connect: 5_000,
   statement: 10_000,
+  late: 2_000,
   lock: 8_000,
   idle: 3_000,
   readers: 8,
@@ -125,7 +128,8 @@ export function openDatabase(
       }
     },
     writing: (work) => using('writing', work),
-    client: () => new pg.Client({ ...config, statement_timeout: 0 }),
+    client: ({ patient } = { patient: false }) =>
+      new pg.Client({ ...config, statement_timeout: 0, ...(patient ? { query_timeout: PATIENT_MS } : {}) }),
     async close() {
       if (closed) return;
       closed = true;
@@ -134,12 +138,18 @@ export function openDatabase(
   };
 }
 
+/** After it the statements of a transaction may take as long as they take, on the server and here. */
+export const PATIENTLY = 'SET LOCAL statement_timeout = 0';
+
 /** Statements are prepared once for each connection, by a name that stands for their text. */
 function queryOn(client: pg.ClientBase): Query {
+  let patience = {};
   return async (text, values = []) => {
     const name = values.length === 0 ? undefined : nameOf(text);
+    if (text === PATIENTLY) patience = { query_timeout: PATIENT_MS };
     const { rows, rowCount } = await client.query({
       ...(name === undefined ? {} : { name }),
+      ...patience,
       text,
       values: values as unknown[],
     });
@@ -178,14 +188,17 @@ export function clientConfig(settings: ConnectionSettings, limits: DatabaseLimit
     statement_timeout: limits.statement,
     lock_timeout: limits.lock,
     idle_in_transaction_session_timeout: limits.idle,
-    // Where the server does not even say that it is late, as when the way to it is cut.
-    query_timeout: limits.statement + 2_000,
+    // As when the way to it is cut.
+    query_timeout: limits.statement + limits.late,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     options: words.map((word) => `-c ${word}`).join(' '),
     types: { getTypeParser },
   } as pg.ClientConfig;
 }
+
+/** A day: what takes longer does not end. */
+const PATIENT_MS = 86_400_000;
 
 const INT8 = 20;
 const getTypeParser: typeof pg.types.getTypeParser = ((oid: number, format?: 'text' | 'binary') =>

@@ -11,7 +11,7 @@ import { MIGRATIONS } from './migrations/index.ts';
  */
 export async function migrate(database: Database, existed = false): Promise<void> {
   const { shown, schema } = database.settings;
-  const client = database.client();
+  const client = database.client({ patient: true });
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -12,7 +12,7 @@ import type { AuditReport, Seal, VerifyOptions } from '@phasegate/core/ports';
 import { storedStub } from './archived.ts';
 import { auditRecord, dataOf, feedParts, namelessChain, wholeData } from './audit.ts';
 import { PROJECT, signedHead } from './chains.ts';
-import type { Database, Query } from './database.ts';
+import { type Database, PATIENTLY, type Query } from './database.ts';
 import { summary } from './finder.ts';
 import { storedKept } from './keptRows.ts';
 import { storedLease } from './leaseRows.ts';
@@ -29,7 +29,7 @@ export async function verifyPostgres(
   const { seal } = verified;
   return database.reading(async (query) => {
     // One page may take long on a large database, and what is read of it may take long to verify.
-    await query('SET LOCAL statement_timeout = 0');
+    await query(PATIENTLY);
     await query("SET LOCAL idle_in_transaction_session_timeout = '5min'");
     const source = postgresSource(query, seal);
     const report = await verifyAudit({ source, seal, knowledge: verified, options });
