@@ -102,6 +102,13 @@ test('runs are moved from the file to PostgreSQL, are verified there, and go on 
   const moved = await move();
 
   expect(moved).toMatchObject({ code: 0, json: { runs: 3, records: verified.records, verified: true } });
+  // The first who opens it is a node with other keys.
+  const stranger = makeProject({ 'agent_workflow.yaml': ERRAND });
+  const env = { PHASEGATE_DATABASE: to };
+  expect(await phasegate(stranger, ['runs', '--json'], { env })).toMatchObject({
+    code: 1,
+    json: { message: expect.stringContaining('is sealed with other keys') },
+  });
   expect((await phasegate(project, ['runs', '--json'])).json).toEqual(before);
   expect((await phasegate(project, ['audit', 'verify', '--json'])).json).toMatchObject({ ok: true, runs: 3 });
   const { runs } = before as { runs: { run: string; status: string }[] };

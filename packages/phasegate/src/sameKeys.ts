@@ -1,24 +1,24 @@
 import { PhasegateError } from '@phasegate/core';
-import type { KeptStore } from './runtime/ports.ts';
+import type { Store } from './runtime/ports.ts';
+
+type Marked = Pick<Store, 'acceptances' | 'agents' | 'humans' | 'keep' | 'kept' | 'list' | 'load'>;
 
 /**
  * Refuses a store that several nodes share where this one has other keys than the one that came first. INVARIANT: that
  * is known before anything is served. Else its rows would look as if somebody had tampered with them, one at a time.
  */
-export async function requireSameKeys(
-  store: Pick<KeptStore, 'kept' | 'keep'>,
-  keysFile: string,
-): Promise<void> {
+export async function requireSameKeys(store: Marked, keysFile: string): Promise<void> {
   try {
     if ((await store.kept(KIND, KEY)) !== undefined) return;
+    await readSome(store);
     const first = { kind: KIND, key: KEY, data: { made: 'with these keys' } };
     // What another node with the same keys has written meanwhile is the same.
-    await store.keep(first, { run: null, audit: [] });
+    await store.keep(first, { run: null, audit: [] }).catch((cause: unknown) => {
+      // A replica takes no mark.
+      if (codeOf(cause) !== 'store_unavailable') throw cause;
+    });
   } catch (cause) {
-    const code = cause instanceof PhasegateError ? cause.code : 'internal';
-    // A replica takes no mark, and one that has none yet has nothing else.
-    if (code === 'store_unavailable') return;
-    if (code !== 'state_tampered') throw cause;
+    if (codeOf(cause) !== 'state_tampered') throw cause;
     const message =
       'the database is sealed with other keys than those of this node, or its mark was tampered with';
     const hint = `put the \`keys.json\` of the other nodes at \`${keysFile}\`, readable by this user alone`;
@@ -28,3 +28,21 @@ export async function requireSameKeys(
 
 const KIND = 'node';
 const KEY = 'keys';
+
+/**
+ * What was moved here has no mark, and was sealed with the keys it comes with: whoever cannot read it must not be the one
+ * who says whose it is.
+ */
+async function readSome(store: Marked): Promise<void> {
+  const [runs] = await Promise.all([
+    store.list({ limit: 1 }),
+    store.humans(),
+    store.agents(),
+    store.acceptances(),
+  ]);
+  for (const { run } of runs) await store.load(run);
+}
+
+function codeOf(cause: unknown): string {
+  return cause instanceof PhasegateError ? cause.code : 'internal';
+}
