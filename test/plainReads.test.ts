@@ -55,7 +55,7 @@ const PLAIN: Readonly<Record<string, Readonly<Record<string, number>>>> = {
     'phasegate/src/database/protectedPlaces.ts': 1,
     'phasegate/src/runner/becomeDriver.ts': 1,
     'phasegate/src/runtime/hooks/hookKey.ts': 1,
-    'phasegate/src/runtime/keys.ts': 4,
+    'phasegate/src/runtime/keys.ts': 5,
     'phasegate/src/serverFile.ts': 1,
     'phasegate/src/verify/frozenSets.ts': 1,
     'phasegate/src/settings/hookSocket.ts': 1,

@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { CONFIG_FILES, ownStateDir, realpathOfExisting, stateNameOf, worktreeRecordIn } from './config.ts';
 import { existingPath } from './files/existingPath.ts';
+import { ownFolders } from './ownFolders.ts';
 import type { HookSettings } from './runtime/hooks/hooks.ts';
 import { readRecord } from './settings/settingsRecord.ts';
 
@@ -36,8 +37,7 @@ export function hookSettings(
     home,
     workspaceOf,
     madeFor: (workspace) => recordOf(workspace)?.run ?? null,
-    // The folder around it: there the state of other projects is too.
-    closed: [realpathOfExisting(dirname(stateDir)), realpathOfExisting(stateDir)],
+    closed: ownFolders({ root, stateDir, env }).map(realpathOfExisting),
     program: [process.execPath, file],
     file,
     path: env.PATH ?? '',

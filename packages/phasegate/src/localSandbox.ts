@@ -1,7 +1,7 @@
-import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { sharedKeysFile } from './config/sharedKeys.ts';
+import { isAbsolute, join, resolve } from 'node:path';
 import { loadConfig } from './config.ts';
 import { lazy, lazyPort } from './lazyPort.ts';
+import { ownFolders } from './ownFolders.ts';
 import type { Sandbox } from './runtime/ports.ts';
 import type { Sandboxing } from './runtime/sandboxing.ts';
 
@@ -23,10 +23,7 @@ export function lazySandbox({ root, stateDir, env }: SandboxPlace): Sandboxing {
         ? join(home, path.slice(2))
         : resolve(root, path);
     const { read = [], write = [], hosts = [], memory } = typeof sandbox === 'string' ? {} : sandbox;
-    // The folder around it: there the state of other projects is too.
-    const hidden = stateDir === null ? [] : [dirname(stateDir), stateDir];
-    const keys = sharedKeysFile(root, env);
-    if (keys !== null) hidden.push(dirname(keys));
+    const hidden = stateDir === null ? [] : ownFolders({ root, stateDir, env });
     const places = { hidden, home, read: read.map(place), write: write.map(place) };
     return { ...places, hosts, definitions: workflows, ...(memory === undefined ? {} : { memory }) };
   };

@@ -30,8 +30,8 @@ const KIND = 'node';
 const KEY = 'keys';
 
 /**
- * What was moved here has no mark, and was sealed with the keys it comes with: whoever cannot read it must not be the one
- * who says whose it is.
+ * What was moved here has no mark, and was sealed with the keys it comes with: a node that cannot read it must not say
+ * whose it is.
  */
 async function readSome(store: Marked): Promise<void> {
   const [runs] = await Promise.all([

@@ -1,5 +1,6 @@
-import { isAbsolute, join, relative } from 'node:path';
+import { join } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
+import { isOutside } from './isOutside.ts';
 import { makeFolder } from './makeFolder.ts';
 import { requireOwnState } from './requireOwnState.ts';
 
@@ -14,9 +15,7 @@ export function measuresFolder(place: {
 }): string {
   const named = place.env.PHASEGATE_MEASURES ?? '';
   if (named === '') return join(place.stateDir, 'fence');
-  const within = relative(place.root, named);
-  const isInside = within === '' || !(within.startsWith('..') || isAbsolute(within));
-  if (!isAbsolute(named) || isInside)
+  if (!isOutside(place.root, named))
     throw new PhasegateError(
       'usage',
       'PHASEGATE_MEASURES must name a folder outside of the project, from `/` on',

@@ -1,5 +1,5 @@
-import { isAbsolute, relative } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
+import { isOutside } from './isOutside.ts';
 
 /**
  * The file with the keys of all nodes, where PHASEGATE_KEYS_FILE names one; null where each has its own. It is in the
@@ -11,9 +11,7 @@ export function sharedKeysFile(
 ): string | null {
   const named = env[KEYS_VARIABLE] ?? '';
   if (named === '') return null;
-  const within = relative(root, named);
-  const isInside = within === '' || !(within.startsWith('..') || isAbsolute(within));
-  if (isAbsolute(named) && !isInside) return named;
+  if (isOutside(root, named)) return named;
   throw new PhasegateError(
     'usage',
     `${KEYS_VARIABLE} must name a file outside of the project, from \`/\` on`,

@@ -50,6 +50,7 @@ function stateHome({ XDG_STATE_HOME, HOME }: Env): string {
   );
 }
 
-function isBeneath(path: string, folder: string): boolean {
+/** Whether a path is a folder or something in it. */
+export function isBeneath(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);
 }

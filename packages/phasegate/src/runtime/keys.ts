@@ -9,6 +9,7 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   type Stats,
@@ -73,8 +74,20 @@ export function takeSharedKeys(stateDir: string, shared: string): ProjectKeys {
       { hint: 'name the file with the keys of this project, or begin with an empty state directory' },
     );
   }
-  if (JSON.stringify(own) !== JSON.stringify(keys)) replaceKeys(file, keys);
+  const isCopied = JSON.stringify(own) === JSON.stringify(keys) && rememberedShared(stateDir) === shared;
+  if (!isCopied) replaceKeys(file, { ...keys, shared });
   return keys;
+}
+
+/** The file that the keys in a state directory were taken from last; null where they are its own, or nobody can say. */
+export function rememberedShared(stateDir: string): string | null {
+  try {
+    const shared = own(JSON.parse(readFileSync(join(stateDir, KEYS_FILE), 'utf8')), 'shared');
+    return typeof shared === 'string' ? shared : null;
+  } catch {
+    // The one who needs the keys themselves says what is wrong with them.
+    return null;
+  }
 }
 
 /**
@@ -84,6 +97,8 @@ export function takeSharedKeys(stateDir: string, shared: string): ProjectKeys {
 export function rotateTokenSecret(stateDir: string, shared: string | null = null): ProjectKeys {
   const file = shared ?? join(stateDir, KEYS_FILE);
   const present = () => (shared === null ? openKeys(stateDir) : takeSharedKeys(stateDir, shared));
+  const remembered = rememberedShared(stateDir);
+  if (shared === null && remembered !== null) throw rotatedElsewhere(remembered);
   // Made first where there are none: the lock lies beside them.
   present();
   return holdingLock(`${file}.lock`, () => {
@@ -111,10 +126,23 @@ export function tokenSecretsOf(stateDir: string, shared: string | null = null): 
   };
 }
 
+/** INVARIANT: what is rotated is what nodes go by. A rotation that changes a copy alone would end no stolen token. */
+function rotatedElsewhere(shared: string): PhasegateError {
+  return new PhasegateError(
+    'usage',
+    `the keys of this project are taken from \`${shared}\`, and rotated there`,
+    {
+      hint: `set PHASEGATE_KEYS_FILE=${shared}, as the nodes do; where none does any more, take \`shared\` out of ${KEYS_FILE}`,
+    },
+  );
+}
+
 /** Keys that others could read or replace are nobody's. What is looked at is what is read. */
 function readShared(file: string): ProjectKeys {
   let text: string;
   try {
+    for (const folder of new Set([dirname(file), dirname(realpathSync(file))]))
+      requireOwnFolder(file, folder);
     // Without waiting: what is not a file may have nobody at its other end.
     const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
@@ -148,7 +176,19 @@ function requirePrivate(file: string, stats: Stats): void {
   });
 }
 
-function replaceKeys(file: string, keys: ProjectKeys): void {
+/** Where others can write, they put another file of ours in its place: one with a secret that was rotated away. */
+function requireOwnFolder(file: string, folder: string): void {
+  const { mode, uid } = statSync(folder);
+  const user = process.getuid?.();
+  const isOurs = user === undefined || uid === user || uid === 0;
+  // With the sticky bit nobody replaces what is another's.
+  if (isOurs && ((mode & 0o022) === 0 || (mode & 0o1000) !== 0)) return;
+  throw new PhasegateError('store_unavailable', `\`${file}\` lies where others can replace it`, {
+    hint: `chmod go-w ${folder}, as a folder of the user who serves`,
+  });
+}
+
+function replaceKeys(file: string, keys: KeptKeys): void {
   guardingDisk(file, () => {
     const draft = writeDraft(file, keys);
     renameSync(draft, file);
@@ -157,6 +197,11 @@ function replaceKeys(file: string, keys: ProjectKeys): void {
 }
 
 const KEYS_FILE = 'keys.json';
+
+/** Keys as a file has them; a copy says of which file it is one. */
+interface KeptKeys extends ProjectKeys {
+  readonly shared?: string;
+}
 
 function makeKeys(stateDir: string, file: string): ProjectKeys {
   const keys = newKeys();
@@ -199,7 +244,8 @@ function newKeys(): ProjectKeys {
 /** A rotation replaces the file, so that it has another inode even within one tick of the clock. */
 function identityOf(file: string): string | undefined {
   const found = statSync(file, { throwIfNoEntry: false });
-  return found && `${found.ino} ${found.mtimeMs} ${found.size}`;
+  // Whatever is done to it moves its last time on: also who may read it, or a time that was put back.
+  return found && `${found.ino} ${found.mtimeMs} ${found.ctimeMs} ${found.size}`;
 }
 
 /** Two rotations at once would throw out anyone who holds a token of the secret that is lost between them. */
@@ -287,7 +333,7 @@ function secretAt(
 }
 
 /** Writes the keys beside their place, on disk before anyone can see them under their name. */
-function writeDraft(file: string, keys: ProjectKeys): string {
+function writeDraft(file: string, keys: KeptKeys): string {
   const draft = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
   const descriptor = openSync(draft, 'wx', 0o600);
   try {
