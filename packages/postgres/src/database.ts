@@ -147,12 +147,15 @@ function queryOn(client: pg.ClientBase): Query {
   return async (text, values = []) => {
     const name = values.length === 0 ? undefined : nameOf(text);
     if (text === PATIENTLY) patience = { query_timeout: PATIENT_MS };
-    const { rows, rowCount } = await client.query({
+    const { rows, rowCount, command } = await client.query({
       ...(name === undefined ? {} : { name }),
       ...patience,
       text,
       values: values as unknown[],
     });
+    // Of a transaction in which a statement has failed a commit is a rollback, and no error.
+    if (text === 'COMMIT' && command !== 'COMMIT')
+      throw new Error('what was to be committed was rolled back');
     return { rows: (rows ?? []) as readonly Row[], count: rowCount ?? 0 };
   };
 }
