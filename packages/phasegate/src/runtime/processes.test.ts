@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { CALL_VARIABLE, PROCESSES } from './processes.ts';
+import { CALL_VARIABLE, machineOf, PROCESSES } from './processes.ts';
 
 const WAITING = 'process.stdin.resume(); console.log(process.pid)';
 
@@ -50,6 +50,18 @@ test('a process of another machine cannot be looked at, and is not taken for gon
   expect(PROCESSES.isGone([pid, start, 'another', space, '0123456789abcdef'].join(' '))).toBe(false);
   expect(PROCESSES.isGone([pid, start, boot, space, '0123456789abcdef'].join(' '))).toBe(false);
   expect(PROCESSES.isGone([pid, start, 'before', space, machine].join(' '))).toBe(true);
+});
+
+test('a container without a number of its own is another one where its name is served by another kernel', () => {
+  const [here, there] = [
+    { boot: 'a', name: 'node-0' },
+    { boot: 'b', name: 'node-0' },
+  ];
+  for (const installed of ['', 'uninitialized'])
+    expect(machineOf({ ...here, installed })).not.toBe(machineOf({ ...there, installed }));
+  const installed = '0123456789abcdef0123456789abcdef';
+  expect(machineOf({ ...here, installed })).toBe(machineOf({ ...there, installed }));
+  expect(machineOf({ ...here, installed })).not.toBe(machineOf({ ...here, installed, name: 'node-1' }));
 });
 
 test('programs of a call are found by their environment and killed, and no others', async () => {

@@ -89,13 +89,25 @@ function statOf(pid: number): Stat | null {
 
 function markOf(pid: number): string {
   const boot = read('/proc/sys/kernel/random/boot_id')?.trim() ?? '';
-  return [pid, statOf(pid)?.start ?? '', boot, spaceOfNumbers(), machineHere()].join(' ');
+  return [pid, statOf(pid)?.start ?? '', boot, spaceOfNumbers(), machineHere(boot)].join(' ');
 }
 
-/** This machine, or container: by what it was called when it was installed, and by its name. */
-function machineHere(): string {
+function machineHere(boot: string): string {
   const installed = read('/etc/machine-id')?.trim() ?? '';
-  return hash('sha256', `${installed} ${process.getBuiltinModule('node:os').hostname()}`).slice(0, 16);
+  return machineOf({ installed, boot, name: process.getBuiltinModule('node:os').hostname() });
+}
+
+/**
+ * A machine, or container: by what it was called when it was installed, and by its name. Where it was called nothing, as
+ * in most containers, the name alone says little: it may go to another machine while the one before still works.
+ */
+export function machineOf(known: {
+  readonly installed: string;
+  readonly boot: string;
+  readonly name: string;
+}): string {
+  const { installed, boot, name } = known;
+  return hash('sha256', `${/^[0-9a-f]{32}$/i.test(installed) ? installed : boot} ${name}`).slice(0, 16);
 }
 
 /** Which numbers processes have here: each container has its own. */
