@@ -105,12 +105,14 @@ export function projectParts(parts: {
       }),
 
     agents: () => keeping('agents', 'agents', () => agentsIn(query, seal)),
-    putAgent: (agent, drafts) =>
+    putAgent: (agent, drafts, unlessBefore = '') =>
       changing('agents', async (asked, note) => {
         const { name, keyHash } = agent;
+        if (((await removedAt(asked, name)) ?? unlessBefore) < unlessBefore) return false;
         await removeAgents(asked, seal, { name, at: agent.addedAt });
         await writeAgent(asked, seal, { agent, removedAt: null });
         note(withFacts(drafts, ['agent_added'], { name, keyHash }));
+        return true;
       }),
     removeAgent: (name, drafts) =>
       changing('agents', async (asked, note) => {
@@ -118,10 +120,7 @@ export function projectParts(parts: {
         note(withFacts(drafts, ['agent_removed'], { name }));
         return true;
       }),
-    async wasRemoved(name) {
-      const { rows } = await query(WAS_REMOVED, [name]);
-      return rows.length > 0;
-    },
+    wasRemoved: async (name) => (await removedAt(query, name)) !== null,
 
     async webhooks() {
       const { rows } = await query('SELECT * FROM webhooks ORDER BY number');
@@ -244,7 +243,14 @@ async function humansIn(query: Query, seal: Seal): Promise<readonly HumanRecord[
 const ADDED = `SELECT count(*) < (SELECT project_seq FROM heads) OR coalesce(bool_or(event = 'human_added'), false) AS added
   FROM audit WHERE era = 0 AND run = 0`;
 
-const WAS_REMOVED = `SELECT 1 FROM agents WHERE name = $1 HAVING count(*) > 0 AND count(*) FILTER (WHERE removed_at IS NULL) = 0`;
+/** When the last agent of a name was removed; null where there is one, or never was. */
+async function removedAt(query: Query, name: string): Promise<string | null> {
+  const { rows } = await query(REMOVAL, [name]);
+  return textOrNull(rows[0] ?? {}, 'at');
+}
+
+const REMOVAL =
+  'SELECT max(removed_at) AS at FROM agents WHERE name = $1 HAVING count(*) = count(removed_at)';
 
 async function agentsIn(query: Query, seal: Seal): Promise<readonly AgentRecord[]> {
   const { rows } = await query('SELECT * FROM agents WHERE removed_at IS NULL ORDER BY name');

@@ -51,8 +51,8 @@ export interface IdentifiedAgent {
 /** Where agents live, with the hashes of their keys. */
 export interface AgentStore {
   agents(): Promise<readonly AgentRecord[]>;
-  /** Adds an agent or replaces its key. */
-  putAgent(agent: AgentRecord, audit: readonly AuditDraft[]): Promise<void>;
+  /** Adds an agent or replaces its key. False, and nothing is changed, where it was removed before a time that is given. */
+  putAgent(agent: AgentRecord, audit: readonly AuditDraft[], unlessBefore?: string): Promise<boolean>;
   removeAgent(name: string, audit: readonly AuditDraft[]): Promise<boolean>;
   /** Whether an agent of that name was removed and none has been added since, as it is now. */
   wasRemoved(name: string): Promise<boolean>;

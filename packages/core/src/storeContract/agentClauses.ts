@@ -50,6 +50,21 @@ export const AGENT_CLAUSES: readonly Clause[] = [
       expect(await removed()).toEqual([false, false, false]);
     },
   },
+  {
+    name: 'puts no agent back that was removed before a time that is given',
+    async body(store, expect) {
+      const [ada, added] = [sampleAgent('ada', 'key-1'), [sampleDraft('agent_added')]];
+      const [early, late] = ['1970-01-01T00:00:00.000Z', '9999-01-01T00:00:00.000Z'];
+      expect(await store.putAgent(ada, added, late)).toBe(true);
+      expect(await store.putAgent(ada, [], late)).toBe(true);
+      await store.removeAgent('ada', [sampleDraft('agent_removed')]);
+      expect(await store.putAgent(ada, added, late)).toBe(false);
+      expect(await store.agents()).toEqual([]);
+      expect(await store.putAgent(ada, added, early)).toBe(true);
+      expect(await store.agents()).toEqual([ada]);
+      expect((await store.verify()).findings).toEqual([]);
+    },
+  },
 ];
 
 /** An agent with a key. */

@@ -49,8 +49,11 @@ describe('an agent that is removed at another node', () => {
     await it.project.agents.renew(name);
     await removedElsewhere(it, name);
 
-    it.pass(15);
-    await expect(it.project.agents.renew(name)).rejects.toMatchObject({ code: 'agent_unknown' });
+    // Its spawner tries again and again, also when the key would have run out long ago.
+    for (let tried = 0; tried < 10; tried += 1) {
+      it.pass(15);
+      await expect(it.project.agents.renew(name)).rejects.toMatchObject({ code: 'agent_unknown' });
+    }
 
     expect(await it.project.agents.identify(key)).toBeNull();
     expect(await it.project.agents.list()).toEqual([]);

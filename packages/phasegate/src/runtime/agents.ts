@@ -78,12 +78,13 @@ export function createAgents({ store, now, releaseAll }: AgentParts): Agents {
       const record = spawned.get(name);
       if (record === undefined) throw await unknownAgent(store, name);
       const gone = !(await store.agents()).some((agent) => agent.name === name);
-      // INVARIANT: who was removed stays removed. A key that ran out while its spawner slept is another matter.
-      if (gone && (record.until ?? '') > now()) throw await unknownAgent(store, name);
       const data = { agent: name, capabilities: record.capabilities, replaced: false };
       const again = { time: now(), principal: SPAWNER, event: 'agent_added' as const, data };
       const renewed = { ...record, until: leaseEnd() };
-      await store.putAgent(renewed, gone ? [again] : []);
+      // INVARIANT: who was removed stays removed, however often and late this is tried. A key that ran out while its
+      // spawner slept is another matter: it was taken away when its time was up, not before.
+      const isThere = await store.putAgent(renewed, gone ? [again] : [], record.until);
+      if (!isThere) throw await unknownAgent(store, name);
       spawned.set(name, renewed);
     },
 

@@ -32,6 +32,12 @@ export function createMemoryProject(means: {
   const webhooks = new Map<string, WebhookRecord & WebhookProgress>();
   const backups: DatabaseBackup[] = [];
 
+  /** When the last agent of a name was removed; null where there is one, or never was. */
+  function removedAt(name: string): string | null {
+    const times = agents.all().flatMap(([agent, at]) => (agent.name === name ? [at] : []));
+    return times.includes(null) ? null : (times.map(String).sort().at(-1) ?? null);
+  }
+
   return {
     humans: () =>
       people
@@ -66,11 +72,13 @@ export function createMemoryProject(means: {
         }),
 
       agents: () => asking(() => agents.present()),
-      putAgent: (agent, drafts) =>
+      putAgent: (agent, drafts, unlessBefore = '') =>
         changing(() => {
           const { name, keyHash, addedAt } = agent;
+          if ((removedAt(name) ?? unlessBefore) < unlessBefore) return false;
           agents.put(agent, addedAt);
           append(withFacts(drafts, ['agent_added'], { name, keyHash }));
+          return true;
         }),
       removeAgent: (name, drafts) =>
         changing(() => {
@@ -79,11 +87,7 @@ export function createMemoryProject(means: {
           return true;
         }),
 
-      wasRemoved: (name) =>
-        asking(() => {
-          const named = agents.all().filter(([agent]) => agent.name === name);
-          return named.length > 0 && named.every(([, removedAt]) => removedAt !== null);
-        }),
+      wasRemoved: (name) => asking(() => removedAt(name) !== null),
 
       webhooks: () => asking(() => [...webhooks.values()]),
       putWebhook: (webhook, drafts) =>

@@ -11,8 +11,8 @@ export interface AgentTable {
   put(agent: AgentRecord): void;
   /** False when there is no such agent. */
   remove(name: string, time: string): boolean;
-  /** Whether there was one of that name and is none. */
-  wasRemoved(name: string): boolean;
+  /** When the last of that name was removed; null where there is one, or never was. */
+  removedAt(name: string): string | null;
   /** To be called when another process may have written. */
   doubt(): void;
   committed(): void;
@@ -27,9 +27,9 @@ export function openAgentTable(database: DatabaseSync, seal: Seal): AgentTable {
     database,
     'INSERT OR REPLACE INTO agents (name, key_hash, data, removed_at, mac) VALUES (?, ?, ?, ?, ?)',
   );
-  const countNamed = lazily(
+  const removal = lazily(
     database,
-    'SELECT count(*) FILTER (WHERE removed_at IS NULL) AS present FROM agents WHERE name = ? HAVING count(*) > 0',
+    'SELECT max(removed_at) AS at FROM agents WHERE name = ? HAVING count(*) = count(removed_at)',
   );
   /** Undefined while nobody has asked since it changed. */
   let kept: readonly AgentRecord[] | undefined;
@@ -63,7 +63,7 @@ export function openAgentTable(database: DatabaseSync, seal: Seal): AgentTable {
       write(agent, null);
     },
     remove,
-    wasRemoved: (name) => Number(countNamed().get(name)?.present) === 0,
+    removedAt: (name) => textOrNull(removal().get(name) ?? { at: null }, 'at'),
     doubt() {
       kept = undefined;
     },

@@ -73,11 +73,13 @@ export function projectParts(parts: {
         lookOnce();
         return agents.agents();
       }),
-    putAgent: (agent, drafts) =>
+    putAgent: (agent, drafts, unlessBefore = '') =>
       changing(() => {
-        agents.put(agent);
         const { name, keyHash } = agent;
+        if ((agents.removedAt(name) ?? unlessBefore) < unlessBefore) return false;
+        agents.put(agent);
         heads.append(withFacts(drafts, ['agent_added'], { name, keyHash }));
+        return true;
       }),
     removeAgent: (name, drafts) =>
       changing(() => {
@@ -86,7 +88,7 @@ export function projectParts(parts: {
         return true;
       }),
 
-    wasRemoved: (name) => asking(() => agents.wasRemoved(name)),
+    wasRemoved: (name) => asking(() => agents.removedAt(name) !== null),
 
     webhooks: () => asking(() => webhooks.webhooks()),
     putWebhook: (webhook, drafts) =>
