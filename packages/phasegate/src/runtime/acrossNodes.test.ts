@@ -43,6 +43,40 @@ describe('an agent that is removed at another node', () => {
     expect(made).toMatchObject({ status: 'queued', holder: null });
   });
 
+  test('by a process that ended before it took back what the agent holds loses that all the same', async () => {
+    const it = openWith();
+    const run = await queue(it);
+    await it.project.agents.add('ada', { by: null });
+    const { token } = await claim(it, ADA);
+    await removedElsewhere(it, 'ada');
+    expect(await it.project.claims.admit(token)).toMatchObject({ runId: run });
+
+    await it.project.agents.expire();
+
+    expect((await it.store.load(run))?.run).toMatchObject({ status: 'queued', holder: null });
+    await expect(it.project.claims.admit(token)).rejects.toThrow('earlier');
+    expect(await it.store.verify()).toMatchObject({ ok: true });
+  });
+
+  test('loses what can be taken back, also where one of its runs cannot be', async () => {
+    const it = openWith();
+    const [broken, sound] = [await queue(it), await queue(it)];
+    await it.project.agents.add('ada', { by: null });
+    for (const run of [broken, sound]) await it.project.claims.claimRun(run, ADA, []);
+    const load: Store['load'] = async (id) => {
+      if (id === broken) throw new Error('it cannot be read');
+      return it.store.load(id);
+    };
+    const store = { ...it.store, load };
+    const calls = createCallsUnderWay({ ...it.parts, store, onError: () => undefined });
+    const runtime = createRuntime({ ...it.parts, store, calls, signed: async () => true });
+    const releases = createReleases({ store, runtime, calls, now: () => Date.parse(it.now()) });
+
+    await expect(releases.releaseAll('ada', 'agent_removed')).rejects.toThrow('it cannot be read');
+
+    expect((await it.store.load(sound))?.run).toMatchObject({ status: 'queued', holder: null });
+  });
+
   test('does not come back with the next renewal of the one who spawned it', async () => {
     const it = openWith();
     const { name, key } = await it.project.agents.add('ada-1', { by: 'spawn' });

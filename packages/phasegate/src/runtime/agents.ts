@@ -2,12 +2,12 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { PhasegateError } from '@phasegate/core';
 import { isPrincipalName } from '@phasegate/core/contract';
 import { isCapability } from '@phasegate/core/model';
-import type { AgentRecord, AgentStore, Agents, HumanStore, UnlockedHuman } from './ports.ts';
+import type { AgentRecord, AgentStore, Agents, HumanStore, LeaseStore, UnlockedHuman } from './ports.ts';
 import { demandRole } from './roles.ts';
 
 /** What agents are built from. */
 export interface AgentParts {
-  readonly store: AgentStore & HumanStore;
+  readonly store: AgentStore & HumanStore & Pick<LeaseStore, 'leases'>;
   /** ISO time. */
   readonly now: () => string;
   /** Puts everything an agent holds back into the queue. */
@@ -28,6 +28,22 @@ export function createAgents({ store, now, releaseAll }: AgentParts): Agents {
     }
     if ((await store.humans()).length === 0) return 'setup';
     throw new PhasegateError('not_permitted', `a human is set up, so ${what} an agent needs that human`);
+  }
+
+  let lookedAt = Number.NEGATIVE_INFINITY;
+
+  /**
+   * INVARIANT: an agent that was removed does not hold anything for long, also where the process that removed it was ended
+   * before it could take that back: its tokens would be good for as long as it used them.
+   */
+  async function takeBack(): Promise<void> {
+    const time = Date.parse(now());
+    if (Math.abs(time - lookedAt) < LOOK_EVERY_MS) return;
+    lookedAt = time;
+    const present = new Set((await store.agents()).map(({ name }) => name));
+    const holders = new Set((await store.leases()).map(({ agent }) => agent));
+    for (const holder of holders)
+      if (!present.has(holder) && (await store.wasRemoved(holder))) await releaseAll(holder, 'agent_removed');
   }
 
   return {
@@ -96,6 +112,7 @@ export function createAgents({ store, now, releaseAll }: AgentParts): Agents {
         const draft = { time: instant, principal: SPAWNER, event: 'agent_removed' as const, data };
         if (await store.removeAgent(name, [draft])) await releaseAll(name, 'agent_removed');
       }
+      await takeBack();
     },
 
     async identify(key) {
@@ -124,6 +141,8 @@ function ownerOf(by: UnlockedHuman | 'spawn' | null): { readonly owner: string }
 
 /** How long a spawned agent's key is good after its spawner was last there. */
 const SPAWN_LEASE_MS = 60_000;
+/** How often it is looked whether somebody who is gone still holds something: that is seldom. */
+const LOOK_EVERY_MS = 30_000;
 const SPAWNER = 'engine:phasegate';
 const KEY_PREFIX = 'pgk_';
 const LONGEST_KEY = 200;

@@ -70,10 +70,18 @@ export function createReleases({ store, runtime, calls, now }: ReleaseParts): Re
       const lists = await Promise.all(
         UNFINISHED_STATUSES.map((status) => store.list({ status, holder: agent })),
       );
+      const failed: unknown[] = [];
       for (const runId of new Set([...leased, ...lists.flat().map(({ run }) => run)])) {
-        const stored = await store.load(runId);
-        if (stored !== undefined) await releaseHeld(stored.run, { holder: agent, cause, principal: ENGINE });
+        try {
+          const stored = await store.load(runId);
+          if (stored !== undefined)
+            await releaseHeld(stored.run, { holder: agent, cause, principal: ENGINE });
+        } catch (error) {
+          // What cannot be taken back of one run is no reason to leave the others to it.
+          failed.push(error);
+        }
       }
+      if (failed.length > 0) throw failed[0];
     },
 
     async expire(lease) {
