@@ -11,6 +11,7 @@ import { createIdleEnd, type IdleEnd } from './idleEnd.ts';
 import { type Isolated, isolatedProject, isolationOf, socketsFor } from './localIsolation.ts';
 import { mountHooks } from './mountHooks.ts';
 import { openPasskeyPlace } from './passkeyPlace.ts';
+import { endInOrder } from './runtime/endInOrder.ts';
 import type { OpenProject, RunningServer, ServeRequest, TransitionRequest } from './runtime/ports.ts';
 import { CHALLENGE_HEADER, PROOF_HEADER, type ServerPlace, takeServerPlace } from './serverFile.ts';
 import { VERSION } from './surfaces/cli/version.ts';
@@ -89,14 +90,16 @@ async function serve(request: ServeRequest, place: ServerPlace, binding: Binding
     const close = async () => {
       idle.stop();
       // In this order: nothing new comes in, what is under way is answered, and only then is the store let go.
-      await hangUp();
-      await app.close();
-      await anchoring.stop();
-      await watch.stop();
-      await open.server.note('server_stopped', ENGINE, { url, pid: process.pid });
-      await request.project.standards.close();
-      await open.close();
-      place.leave();
+      await endInOrder([
+        hangUp,
+        () => app.close(),
+        () => anchoring.stop(),
+        () => watch.stop(),
+        () => open.server.note('server_stopped', ENGINE, { url, pid: process.pid }),
+        () => request.project.standards.close(),
+        () => open.close(),
+        () => place.leave(),
+      ]);
     };
     return {
       url,

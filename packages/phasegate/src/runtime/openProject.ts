@@ -5,6 +5,7 @@ import { archiveRuns } from './archiveRuns.ts';
 import { demandHere } from './boundFolder.ts';
 import { createCallsUnderWay } from './callsUnderWay.ts';
 import { createDatabaseBackups, NO_DATABASES } from './databaseBackups.ts';
+import { endInOrder } from './endInOrder.ts';
 import { createFeed } from './feed/feed.ts';
 import { createChangesAtGate } from './fence/changesAtGate.ts';
 import { createFencing } from './fence/fencing.ts';
@@ -210,10 +211,7 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
     async close() {
       stopping.abort();
       feed.close();
-      await settled();
-      await end();
-      await parts.functions.close();
-      await store.close();
+      await endInOrder([settled, end, () => parts.functions.close(), () => store.close()]);
     },
   };
 }
