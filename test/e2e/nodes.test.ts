@@ -75,6 +75,37 @@ test.runIf(FULL)(
   },
 );
 
+test.runIf(FULL)(
+  'while the file of keys cannot be believed a node refuses every token at every door, and takes them again after',
+  async () => {
+    const project = makeProject({ 'agent_workflow.yaml': ERRAND });
+    const run = await startIn(project, {});
+    const file = sharedKeysOf(project);
+    const good = readFileSync(file);
+    const env = { PHASEGATE_KEYS_FILE: file };
+    const key = String((await phasegate(project, ['agents', 'add', 'ada', '--json'], { env })).json.key);
+    const node = await serve(project, [], env);
+    const token = await tokenOf(node, key, ['/api/v1/tasks/claim', { agent_id: 'ada' }]);
+    const body = { task_id: run };
+    const doors = async () => [
+      await checked(node, token),
+      (await node.send('GET', '/api/v1/state/snapshot', { bearer: token })).status,
+      (await node.send('POST', '/api/v1/tasks/token', { bearer: key, body })).status,
+    ];
+    expect(await checked(node, token)).toBe(200);
+
+    for (const put of [rmSync, half, openToOthers]) {
+      put(file);
+      await expect.poll(() => checked(node, token), { timeout: 20_000 }).toBe(503);
+      for (let round = 0; round < 5; round += 1) expect(await doors()).toEqual([503, 503, 503]);
+
+      writeFileSync(file, good);
+      chmodSync(file, 0o600);
+      expect(await checked(node, token)).toBe(200);
+    }
+  },
+);
+
 test('nodes of one workspace that share its measures move one run by turns, and no token of an earlier epoch passes at either', async () => {
   const { project, env: shared, one, two, key } = await twoNodes(ERRAND, await freshSchema());
   await startIn(project, shared);
@@ -171,6 +202,14 @@ async function checked(node: Served, token: string): Promise<number> {
 
 function left(node: Served, token: string): Promise<Answer> {
   return node.send('POST', '/api/v1/tasks/transition', { bearer: token, body: { artifacts: {} } });
+}
+
+function half(file: string): void {
+  truncateSync(file, 100);
+}
+
+function openToOthers(file: string): void {
+  chmodSync(file, 0o644);
 }
 
 function folderAt(file: string): void {

@@ -241,11 +241,17 @@ function newKeys(): ProjectKeys {
   };
 }
 
-/** A rotation replaces the file, so that it has another inode even within one tick of the clock. */
+/**
+ * A rotation replaces the file, so that it has another inode even within one tick of the clock. Who may read it is part
+ * of what it is. Undefined for one that cannot be looked at: who reads it then says why.
+ */
 function identityOf(file: string): string | undefined {
-  const found = statSync(file, { throwIfNoEntry: false });
-  // Whatever is done to it moves its last time on: also who may read it, or a time that was put back.
-  return found && `${found.ino} ${found.mtimeMs} ${found.ctimeMs} ${found.size}`;
+  try {
+    const { ino, mtimeMs, ctimeMs, size, mode, uid } = statSync(file);
+    return [ino, mtimeMs, ctimeMs, size, mode, uid].join(' ');
+  } catch {
+    return undefined;
+  }
 }
 
 /** Two rotations at once would throw out anyone who holds a token of the secret that is lost between them. */

@@ -47,12 +47,14 @@ export function keyring(options: KeyringOptions, changed: () => void): (when?: '
   const read = secrets as () => TokenSecrets;
   let seen: TokenSecrets | undefined;
   let keys: TokenKeys | undefined;
-  let looked = 0;
+  let looked = Number.NEGATIVE_INFINITY;
   return (when) => {
     const time = now();
     if (keys !== undefined && when === undefined && Math.abs(time - looked) < LOOK_AGAIN_MS) return keys;
-    looked = time;
+    // Only what could be read counts as looked at: until then every call looks again, and is refused.
+    looked = Number.NEGATIVE_INFINITY;
     const fresh = read();
+    looked = time;
     if (keys !== undefined && fresh === seen) return keys;
     seen = fresh;
     keys = keysOf(fresh);

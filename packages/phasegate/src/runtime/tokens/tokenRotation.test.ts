@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -67,6 +67,41 @@ describe('while agents work a rotation', () => {
       writeFileSync(join(folder, 'keys.json'), 'not json');
       time += 1_000;
       await expect(tokens.verify(token)).rejects.toMatchObject({ code: 'store_corrupt' });
+    });
+  });
+});
+
+describe('a file of keys that nodes share', () => {
+  const spoilt: readonly (readonly [name: string, put: (file: string) => void, code: string])[] = [
+    ['missing', (file) => rmSync(file), 'store_unavailable'],
+    ['half written', (file) => truncateSync(file, 100), 'store_corrupt'],
+    ['readable by others', (file) => chmodSync(file, 0o644), 'store_unavailable'],
+  ];
+
+  test.each(spoilt)('that is %s lets nobody in at any call until it is good again', (_, put, code) => {
+    return inFolder(async (folder) => {
+      openKeys(folder);
+      const shared = join(folder, 'shared.json');
+      copyFileSync(join(folder, 'keys.json'), shared);
+      chmodSync(shared, 0o600);
+      const good = readFileSync(shared);
+      let time = 1_800_000_000_000;
+      const tokens = createTokens({ secrets: tokenSecretsOf(folder, shared), now: () => time });
+      const { token } = tokens.issue(REQUEST);
+
+      put(shared);
+      time += 1_000;
+
+      // Within one and the same moment: the first refusal must not count as having looked.
+      for (const _round of [1, 2, 3]) {
+        expect(() => tokens.known(token)).toThrow(expect.objectContaining({ code }));
+        expect(() => tokens.issue(REQUEST)).toThrow(expect.objectContaining({ code }));
+        await expect(tokens.verify(token)).rejects.toMatchObject({ code });
+      }
+      writeFileSync(shared, good);
+      chmodSync(shared, 0o600);
+      expect(await tokens.verify(token)).toMatchObject({ task_id: 'run-1' });
+      expect(await tokens.verify(tokens.issue(REQUEST).token)).toMatchObject({ task_id: 'run-1' });
     });
   });
 });
