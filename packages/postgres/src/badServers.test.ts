@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { create, sampleDraft, samplesWith } from '@phasegate/core/store-contract';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { atEndOfFile } from '../../../test/atEndOfFile.ts';
 import { freshSchema, sharedServer } from '../../../test/postgres/sharedServer.ts';
 import { fileForServer, type PostgresServer, startServer } from '../../../test/postgres/startServer.ts';
@@ -48,6 +48,22 @@ test('a wrong password, a database that is not there and a port where nobody is 
     { reason: { code: 'store_unavailable', hint: expect.stringContaining('look whether it runs') } },
   ]);
   expect(JSON.stringify(refused)).not.toContain('no-such-secret');
+});
+
+test('an address without the password that a server wants is told by name, with where to give it', async () => {
+  const url = new URL(await freshSchema());
+  const password = decodeURIComponent(url.password);
+  url.password = '';
+  onTestFinished(() => void vi.unstubAllEnvs());
+
+  vi.stubEnv('PGPASSWORD', undefined);
+  await expect(openPostgresStore({ url: url.href, seal })).rejects.toMatchObject({
+    code: 'store_unavailable',
+    message: expect.stringContaining('it wants a password, and none was given'),
+    hint: expect.stringContaining('PGPASSWORD'),
+  });
+  vi.stubEnv('PGPASSWORD', password);
+  await (await openPostgresStore({ url: url.href, seal })).close();
 });
 
 test('a database of a newer version is refused, and nothing in it is changed', async () => {

@@ -18,6 +18,9 @@ export function storeFault(error: unknown, shown: string): PhasegateError {
   if (reason.includes('does not support SSL')) {
     return unavailable(shown, 'it speaks no TLS, and TLS is demanded', { cause: error, hint: PLAIN });
   }
+  if (/client password must be a/.test(reason)) {
+    return unavailable(shown, 'it wants a password, and none was given', { cause: error, hint: PASSWORD });
+  }
   if (isOfTheWay(error)) {
     const why = refused?.reason ?? (reason === '' ? 'the connection failed' : reason);
     return unavailable(shown, why, { cause: error, hint: REACHABLE });
@@ -99,6 +102,8 @@ const OUTDATED: ReadonlySet<string> = new Set(['0A000', '26000']);
 const REACHABLE = 'look whether it runs and can be reached from here, and try again';
 const CERTIFICATE =
   'name the certificate of its authority with `sslrootcert=FILE`; `sslmode=require` encrypts without verifying';
+const PASSWORD =
+  'give it in the address (PHASEGATE_DATABASE=postgres://USER:PASSWORD@HOST/NAME), or for one command in PGPASSWORD';
 const PLAIN = 'set it up for TLS, or write `sslmode=disable` where nobody can listen in between';
 
 const REASONS: ReadonlyMap<string, readonly [reason: string, hint: string]> = new Map([
