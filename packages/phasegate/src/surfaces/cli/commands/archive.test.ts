@@ -61,10 +61,21 @@ test('an archive goes where it is told and never over another file; a changed on
     stdout: expect.stringContaining('which verifies'),
   });
   writeFileSync(other, readFileSync(other, 'utf8').replace('done with', 'done wiht'));
-  for (const wrong of [other, file, join(shell.root, 'none')]) {
+  for (const wrong of [other, file]) {
     const verified = await shell.call(['audit', 'verify', '--archive', wrong]);
     expect([verified.code, verified.stdout]).toEqual([1, expect.stringContaining('archive_invalid')]);
   }
+});
+
+test('archives that are not there are bad input, all at once, and say nothing about the audit', async () => {
+  const shell = makeShell();
+  const words = ['audit', 'verify', '--archive', 'one.jsonl', '--archive', 'two.jsonl'];
+
+  const refused = await shell.call(words);
+
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toMatch(/there is no such file: `\S*one\.jsonl`, `\S*two\.jsonl`/);
+  expect(refused.stdout + refused.stderr).not.toContain('broken');
 });
 
 test('nobody else archives: not without a human, not without the passphrase', async () => {

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type AuditRecord, own, type Principal } from '@phasegate/core';
 import { oneLine, systemReason } from '@phasegate/core/model';
@@ -93,6 +93,7 @@ async function verifyAudit(invocation: Invocation): Promise<ExitCode> {
       '`--since` takes the line that `phasegate audit anchor` printed; `--anchor FILE` reads a file of them',
     );
   }
+  await requireFiles(archives);
   await signInAtServer(invocation);
   const anchors = places.length === 0 ? undefined : await anchorsAt(invocation, places);
   const project = await invocation.reach();
@@ -128,6 +129,17 @@ async function verifyAudit(invocation: Invocation): Promise<ExitCode> {
     ].join('\n');
   });
   return report.ok ? 0 : 1;
+}
+
+/** A name that was mistyped says nothing about the audit. */
+async function requireFiles(files: readonly string[]): Promise<void> {
+  const found = await Promise.all(files.map((file) => stat(file).catch(() => null)));
+  const missing = files.filter((_, at) => found[at]?.isFile() !== true).map((file) => `\`${oneLine(file)}\``);
+  if (missing.length === 0) return;
+  throw usageError(
+    `there is no such file: ${missing.join(', ')}`,
+    '`--archive` takes a file that `phasegate archive` wrote',
+  );
 }
 
 /** INVARIANT: a place without any anchor is a mistake, and nothing that was checked. */
