@@ -45,6 +45,22 @@ test('a server keeps its runs in PostgreSQL, and every later command finds them 
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
+test('a project in a file is told how to move: the address for a shell, with its user and without its password', async () => {
+  const project = makeProject({ 'agent_workflow.yaml': ERRAND });
+  await phasegate(project, ['start', 'errand', 'x']);
+  const env = {
+    PHASEGATE_DATABASE: 'postgres://gate:s3cret@db.example:6432/runs?sslmode=require&schema=one',
+  };
+
+  const refused = await phasegate(project, ['runs', '--json'], { env });
+
+  expect(refused).toMatchObject({ code: 2, json: { error: 'usage' } });
+  expect(refused.json.hint).toContain(
+    "--to 'postgres://gate@db.example:6432/runs?sslmode=require&schema=one'",
+  );
+  expect(refused.stdout + refused.stderr).not.toContain('s3cret');
+});
+
 test('a project is in one database: another one, or none, is refused by name', async () => {
   const project = makeProject({ 'agent_workflow.yaml': ERRAND });
   const [one, other] = [await freshSchema(), await freshSchema()];

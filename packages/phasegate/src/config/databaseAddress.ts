@@ -40,7 +40,7 @@ export function databaseAddress(
   if (known !== null && placeOf(known) !== placeOf(named)) throw elsewhere(known, placeOf(named));
   if (known === null && existsSync(join(stateDir, 'state.db'))) {
     throw new PhasegateError('usage', 'the runs of this project are in the embedded database', {
-      hint: `move them with \`phasegate migrate-store --from sqlite: --to ${placeOf(named)}\``,
+      hint: `move them with \`phasegate migrate-store --from sqlite: --to '${withoutPassword(named)}'\``,
     });
   }
   return { url: named, known: known !== null, remember: () => rememberDatabase(stateDir, named) };
@@ -74,6 +74,14 @@ function placeOf(address: string): string {
   const schema = searchParams.get('schema');
   const host = searchParams.get('host') ?? hostname;
   return `postgres://${host}:${port || '5432'}${pathname}${schema === null ? '' : `?schema=${schema}`}`;
+}
+
+/** For a shell, in single quotes: an address has `?` and `&`. */
+function withoutPassword(address: string): string {
+  const url = new URL(address);
+  url.password = '';
+  url.searchParams.delete('password');
+  return url.href.replaceAll("'", '%27');
 }
 
 function elsewhere(known: string, named: string): PhasegateError {
