@@ -182,6 +182,27 @@ test('keys that nodes share are named from outside of the project, and with thos
   expect(refused.json.hint).toContain(file);
 });
 
+test('a command that is not told of the file of keys does not rotate the copy, and doctor shows the file in use', async () => {
+  const project = makeProject({ 'agent_workflow.yaml': ERRAND });
+  await startIn(project, {});
+  const file = sharedKeysOf(project);
+  const [env, passphrase] = [{ PHASEGATE_KEYS_FILE: file }, 'open sesame'];
+  await phasegate(project, ['humans', 'add', 'maria'], { env, passphrase });
+  const copy = join(project.stateDir, 'keys.json');
+  const before = [readFileSync(file, 'utf8'), readFileSync(copy, 'utf8')];
+
+  const refused = await phasegate(project, ['tokens', 'rotate', '--json'], { passphrase });
+
+  expect(refused).toMatchObject({ code: 2, json: { error: 'usage' } });
+  expect(refused.json.message).toContain(`the keys of this project are taken from \`${file}\``);
+  expect(refused.json.hint).toContain('set PHASEGATE_KEYS_FILE=');
+  expect([readFileSync(file, 'utf8'), readFileSync(copy, 'utf8')]).toEqual(before);
+  const { json } = await phasegate(project, ['doctor', '--json'], { env });
+  expect(json.checks).toContainEqual({ name: 'keys', status: 'ok', message: `${file} (mode 0600)` });
+  expect((await phasegate(project, ['tokens', 'rotate'], { env, passphrase })).code).toBe(0);
+  expect(readFileSync(file, 'utf8')).not.toBe(before[0]);
+});
+
 function sharedKeysOf(project: TestProject): string {
   const file = join(project.base, 'shared.json');
   copyFileSync(join(project.stateDir, 'keys.json'), file);

@@ -129,6 +129,7 @@ export async function openLocalProject({ projectDir, env, ...given }: LocalProje
     get stateDir() {
       return where.stateDir;
     },
+    keysFile: () => sharedKeysFile(root, env) ?? join(where.stateDir, 'keys.json'),
     exists: async () =>
       isMarkedProject(root) || hasStateIn(stateOf(root, env)) || (await catalog.list()).length > 0,
     catalog,

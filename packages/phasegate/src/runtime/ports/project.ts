@@ -26,6 +26,8 @@ export interface Project {
   readonly notes?: readonly string[];
   /** Where state, keys and audit live, outside the workspace. */
   readonly stateDir: string;
+  /** The file with the keys that are used: of the state directory, or one that nodes share. Throws `usage`. */
+  keysFile(): string;
   /** Whether there is anything of a project here: a mark, state, or a workflow. Makes nothing. */
   exists(): Promise<boolean>;
   readonly catalog: Catalog;

@@ -1,5 +1,5 @@
 import { lstat, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
 import { oneLine } from '@phasegate/core/model';
 import type { OpenProject, People, Project, ServerState, Serving } from '../../runtime/ports.ts';
@@ -25,7 +25,7 @@ export async function examine(invocation: Invocation): Promise<readonly Finding[
   findings.push(there ? { name: 'project', status: 'ok', message: root } : noProject(root));
   // Where nothing was ever set up, there is one thing to do, and the rest comes with it.
   if (!there && !made) return findings;
-  findings.push(...(await stateDirectory(stateDir)));
+  findings.push(...(await stateDirectory(project.value)));
   const opened = made ? await attempt(() => invocation.open()) : undefined;
   if (opened !== undefined) findings.push(...(await store(opened)));
   else findings.push(NO_HUMAN);
@@ -90,7 +90,8 @@ async function sqlite(): Promise<Finding> {
   };
 }
 
-async function stateDirectory(path: string): Promise<readonly Finding[]> {
+async function stateDirectory(project: Project): Promise<readonly Finding[]> {
+  const path = project.stateDir;
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) {
     return [{ name: 'state', status: 'ok', message: `${path} (made with the first run)` }];
@@ -98,9 +99,12 @@ async function stateDirectory(path: string): Promise<readonly Finding[]> {
   if (!found.isDirectory())
     return [{ name: 'state', status: 'broken', message: `${path} is not a directory` }];
   const findings = [privacy('state', path, found.mode)];
-  const keys = join(path, 'keys.json');
-  const keysFound = await lstat(keys).catch(() => undefined);
-  if (keysFound !== undefined) findings.push(privacy('keys', keys, keysFound.mode));
+  const keys = await attempt(async () => project.keysFile());
+  if (!keys.ok) return [...findings, broken('keys', keys.error)];
+  // A platform may hand out a file that nodes share as a link; in the state directory there is none.
+  const look = dirname(keys.value) === path ? lstat : stat;
+  const keysFound = await look(keys.value).catch(() => undefined);
+  if (keysFound !== undefined) findings.push(privacy('keys', keys.value, keysFound.mode));
   return findings;
 }
 
