@@ -120,7 +120,13 @@ export function createJudging(parts: RuntimeParts): Judging {
     const bare: Circumstance = { principal, now, facts: {}, ...measured, ...(await shownFor(run, command)) };
     const still = createStillness(parts.fence, run);
     const facts: Record<string, Fact> = { ...known };
-    const about = { run, facts, agent: run.holder ?? principal.name, item: itemOf(command, principal) };
+    const about = {
+      run,
+      facts,
+      command,
+      agent: run.holder ?? principal.name,
+      item: itemOf(command, principal),
+    };
     const proven = parts.proving === undefined ? {} : { proving: createProving(parts.proving, about) };
     try {
       for (;;) {

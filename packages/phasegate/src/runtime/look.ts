@@ -131,7 +131,7 @@ async function askCheck(
       signal,
       ...(enclose === undefined ? {} : { enclose }),
       ...(room === null ? {} : { room: { ...room, copyOf: looking.workspace } }),
-      ...(proving === undefined ? {} : { record: proving.record }),
+      ...(proving === undefined ? {} : { record: proving.recordFor(subject.phase) }),
     });
     const { code, frozen } = answer;
     return {

@@ -8,7 +8,7 @@ import {
   phaseById,
   type Run,
 } from '@phasegate/core';
-import { type CheckResult, TREE_LOOK } from '@phasegate/core/engine';
+import { type CheckResult, type Command, TREE_LOOK } from '@phasegate/core/engine';
 import type { Check, EvidenceClass, PhaseId } from '@phasegate/core/model';
 import type { Masking } from '../masking.ts';
 import type {
@@ -45,7 +45,11 @@ export interface ProvingParts {
 export interface Proving {
   /** A room for a check that is to be verified, or what is missing for one. */
   room(check: Check, phase: PhaseId): Promise<RoomAnswer>;
-  readonly record: RunRecord;
+  /**
+   * What a check of that phase may ask. A phase that is about to be entered sees what is handed in with this very command,
+   * as it would be on record: it is made in the tree that is measured for it.
+   */
+  recordFor(phase: PhaseId): RunRecord;
   /** Signs and records what was run; what is known of the answer beside its reason. */
   keep(proven: Proven): Promise<Pick<CheckResult, 'receipt'>>;
 }
@@ -67,8 +71,10 @@ export function createProving(
     facts,
     agent,
     item,
+    command,
   }: {
     readonly run: Run;
+    readonly command: Command;
     readonly facts: Readonly<Record<string, Fact>>;
     readonly agent: string;
     readonly item: RunRecord['item'];
@@ -148,24 +154,61 @@ export function createProving(
       return { receipt: last.id };
     },
 
-    record: {
+    recordFor: (asked) => ({
       async changed() {
         const { tree: entered } = run.work;
         if (entered === undefined || parts.measuring === undefined) return null;
         const found = await parts.measuring.survey(run.id, entered);
         return found.ok ? found.changes.filter(({ how }) => how !== 'removed').map(({ path }) => path) : null;
       },
-      completion: (phase) => run.completions.findLast((one) => one.phase === phase) ?? null,
-      madeIn: (artifact) =>
-        run.completions.findLast(({ evidence }) => Object.hasOwn(evidence, artifact))?.phase ?? null,
+      completion(phase) {
+        const found = run.completions.findLast((one) => one.phase === phase) ?? null;
+        const now = asked === run.phase ? null : boundNow(run, command);
+        if (now?.phase !== phase) return found;
+        const { made: _, ...before } = found ?? {};
+        const made = now.made ?? measured()?.state;
+        return made === undefined ? before : { ...before, made };
+      },
+      madeIn(artifact) {
+        const now = asked === run.phase ? null : boundNow(run, command);
+        if (now?.types.includes(artifact) === true) return now.phase;
+        return run.completions.findLast(({ evidence }) => Object.hasOwn(evidence, artifact))?.phase ?? null;
+      },
       receipt: (id) => findReceipt(parts, run.id, id),
       get state() {
         return measured()?.state ?? null;
       },
       epoch: run.epoch,
       item,
-    },
+    }),
   };
+}
+
+/**
+ * What a command completes: the phase, which artifacts it hands in that are bound to the tree, and the tree they waited
+ * with at a gate. Null where it completes nothing that is bound.
+ */
+function boundNow(run: Run, command: Command): BoundNow | null {
+  const handed = handedIn(run, command);
+  if (handed === null || run.phase === null) return null;
+  const artifacts = phaseById(run.workflow, run.phase)?.evidence.artifacts ?? [];
+  const types = artifacts.flatMap(({ type, bound }) =>
+    bound === true && Object.hasOwn(handed.evidence, type) ? [type] : [],
+  );
+  return types.length === 0 ? null : { phase: run.phase, types, made: handed.made };
+}
+
+interface BoundNow {
+  readonly phase: PhaseId;
+  readonly types: readonly string[];
+  readonly made: string | undefined;
+}
+
+function handedIn(run: Run, command: Command) {
+  if (command.kind === 'complete' && command.item === undefined && command.phase === run.phase)
+    return { evidence: command.evidence, made: undefined };
+  if (command.kind !== 'decide' || run.status !== 'waiting' || run.wait.for !== 'gate') return null;
+  return { evidence: run.wait.evidence, made: run.wait.made };
 }
 
 /** The receipt of that id in a run's chain, if it was signed by this project. */
