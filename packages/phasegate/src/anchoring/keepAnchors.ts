@@ -22,7 +22,10 @@ export function keepAnchors({ everyMs, project, make, log }: KeepingAnchors): {
     if ((await project.feed.newest()) === seen) return;
     const { report, failed } = await make();
     const [first] = report.findings;
-    if (first !== undefined) log(`the audit is broken, and no anchor was made of it: ${first.message}`);
+    if (first !== undefined)
+      log(
+        `the audit is broken, and no anchor was made of it: ${first.message}${afterRestore(first.message)}`,
+      );
     for (const reason of failed) log(reason);
     seen = await project.feed.newest();
   }
@@ -47,4 +50,10 @@ export function keepAnchors({ everyMs, project, make, log }: KeepingAnchors): {
       await round;
     },
   };
+}
+
+/** Anchors that are newer than a backup do not fit what was restored, and never will. */
+function afterRestore(message: string): string {
+  if (!message.includes('anchor')) return '';
+  return '; if a human restored an older backup, keep the old anchors under another name, and a new file begins';
 }
