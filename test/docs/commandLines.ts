@@ -41,6 +41,7 @@ const SHELL = 'it reads what the line before it wrote, with programs that are no
 /** Lines that are not run as they stand, each with the reason. What is not here is run. */
 export const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^pg_dump/, DATABASE],
+  [/^PHASEGATE_DATABASE=/, DATABASE],
   [/^phasegate migrate-store/, DATABASE],
   [/^phasegate serve/, STAYS],
   [/^phasegate deps freeze/, HUMAN],
