@@ -79,10 +79,11 @@ test.runIf(FULL)(
   'while the file of keys cannot be believed a node refuses every token at every door, and takes them again after',
   async () => {
     const project = makeProject({ 'agent_workflow.yaml': ERRAND });
-    const run = await startIn(project, {});
+    const database = { PHASEGATE_DATABASE: await freshSchema() };
+    const run = await startIn(project, database);
     const file = sharedKeysOf(project);
     const good = readFileSync(file);
-    const env = { PHASEGATE_KEYS_FILE: file };
+    const env = { ...database, PHASEGATE_KEYS_FILE: file };
     const key = String((await phasegate(project, ['agents', 'add', 'ada', '--json'], { env })).json.key);
     const node = await serve(project, [], env);
     const token = await tokenOf(node, key, ['/api/v1/tasks/claim', { agent_id: 'ada' }]);
