@@ -116,7 +116,7 @@ export function createWorkspaceFence(parts: WorkspaceFenceParts): WorkspaceFence
     async look(run, { tree, phase: id }) {
       const compared = await fence.compare(run.id, tree);
       if (!compared.ok) {
-        const reason = `${compared.reason}; where several nodes serve the project, set PHASEGATE_MEASURES as they have it, else a human looks at the workspace and takes a new measure with \`phasegate fence ${run.id} accept --all --reason TEXT\``;
+        const reason = `${compared.reason}; a human looks at the workspace and takes a new measure with \`phasegate fence ${run.id} accept --all --reason TEXT\`, or, where several nodes serve the project, sets PHASEGATE_MEASURES as they have it`;
         return { kind: 'tree', result: { ok: false, code: 'tree_unknown', reason } };
       }
       const phase = phaseById(run.workflow, id) as Phase;
