@@ -19,6 +19,8 @@ export function serveResources(server: McpServer, { phasegate, run }: McpParts):
       resources: held
         .flat()
         .filter((one) => run === undefined || one.run === run)
+        // The newest first, as in every list of runs.
+        .sort((one, other) => other.startedAt.localeCompare(one.startedAt))
         .map((one) => ({
           uri: TEMPLATE.replace('{id}', encodeURIComponent(one.run)),
           name: `${one.workflow} ${one.run}`,
