@@ -6,6 +6,7 @@ test('an isolated engine makes no room and freezes nothing, and says what to do 
     root: '/nowhere',
     stateDir: '/nowhere',
     env: { PHASEGATE_ISOLATED: '/etc/phasegate/errand.json' },
+    store: {},
     sandbox: { state: async () => ({ works: true, by: 'bubblewrap' }) },
   } as unknown as VerifyPlace);
 
