@@ -111,6 +111,15 @@ describe('what a command loads is what it needs', async () => {
     );
   });
 
+  test('`done` needs no clock of its own to read settings in the home folder', async () => {
+    writeFileSync(join(String(project.env.HOME), '.gitconfig'), '[user]\n\tname = Ada\n');
+    const started = await phasegate(project, ['start', 'a', '--target', 'home', '--json']);
+    const { builtins } = await loadedBy(project, ['done', String(started.json.run)]);
+
+    expect(builtins).toContain('crypto');
+    expect(builtins).not.toContain('perf_hooks');
+  });
+
   test.each(['main', 'everyday', 'fence', 'definitions', 'checks'])(
     '%s.js is plain ASCII, which is read as it is',
     (name) => {

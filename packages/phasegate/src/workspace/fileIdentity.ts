@@ -21,7 +21,8 @@ export function identityOf({ dev, ino, size, mtimeNs, ctimeNs, mode, nlink }: Bi
  */
 export function sight(stats: BigIntStats, before: Sighting | undefined): Sighting {
   const identity = identityOf(stats);
-  const now = performance.now();
+  // Not `performance`, whose module a short-lived process would load for this alone.
+  const now = process.uptime() * 1000;
   const since = before?.identity === identity ? before.since : now;
   return { identity, since, settled: now - since >= stepOf(stats) };
 }

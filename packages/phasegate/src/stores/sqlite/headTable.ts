@@ -28,8 +28,6 @@ export interface HeadTable {
   remember(): void;
   /** Signs and writes the head, if the batch changed it. */
   write(time: string): void;
-  /** Whether this batch signs a head whatever runs did, as the first one does. */
-  signing(): boolean;
   /** To be called when another process may have written. */
   doubt(): void;
   committed(): void;
@@ -54,7 +52,6 @@ export function openHeadTable(database: DatabaseSync, seal: Seal, audit: AuditTa
   const movedNow = new Set<number>();
   const marked = new Set<number>();
   let folding = false;
-  let isThere = false;
 
   function current(): UnsignedHead {
     if (batch !== undefined) return batch;
@@ -83,12 +80,6 @@ export function openHeadTable(database: DatabaseSync, seal: Seal, audit: AuditTa
     return row !== undefined && hex(row, 'hash') === head.hash;
   }
 
-  /** Without a head a database that was killed in its first second would look as if somebody had taken it away. */
-  function isFirst(): boolean {
-    isThere ||= read().get() !== undefined;
-    return !isThere && movedNow.size > 0 && written().get() === undefined;
-  }
-
   return {
     require: () => void current(),
     append(drafts) {
@@ -99,7 +90,6 @@ export function openHeadTable(database: DatabaseSync, seal: Seal, audit: AuditTa
       const newest = records.at(-1) ?? before.project;
       batch = { ...before, project: { seq: newest.seq, hash: newest.hash } };
     },
-    signing: () => batch !== undefined || isFirst(),
     moved(run) {
       movedNow.add(run);
     },

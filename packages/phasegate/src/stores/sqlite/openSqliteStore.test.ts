@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import type { Run } from '@phasegate/core';
 import {
   afterDraft,
@@ -10,6 +10,7 @@ import {
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from '../../runtime/ports.ts';
 import { storeContract } from '../contract.ts';
+import { commitsInLog } from '../fixtures/commitsInLog.ts';
 import { makeStateFolder, type StateFolder } from '../fixtures/openStores.ts';
 import { sampleRun } from '../fixtures/sampleRun.ts';
 
@@ -312,83 +313,6 @@ describe('writes that wait together', () => {
     expect((await store.verify()).runs).toBe(2);
   });
 });
-
-describe('the signed head', () => {
-  test('takes in what runs wrote at most once a second, and the rest when the store is closed', async () => {
-    const run = sampleRun('r1');
-    await create(store, run);
-    expect((await store.verify()).unanchored).toBe(0);
-    await store.save(afterDraft(run), 1, [sampleDraft('phase_completed')]);
-    await store.note('r1', [sampleDraft('tool_judged')]);
-    expect(await store.verify()).toMatchObject({ ok: true, unanchored: 2 });
-
-    state.clock.time += 1000;
-    await store.note('r1', [sampleDraft('tool_judged')]);
-    expect((await store.verify()).unanchored).toBe(0);
-
-    await store.note('r1', [sampleDraft('tool_judged')]);
-    expect((await store.verify()).unanchored).toBe(1);
-    const waiting = store.note('r1', [sampleDraft('tool_judged')]);
-    await store.close();
-    expect(await waiting).toBe(true);
-    store = state.open();
-    expect(await store.verify()).toMatchObject({ ok: true, records: 7, unanchored: 0 });
-  });
-
-  test('takes in what a process wrote that died before it could', async () => {
-    await create(store, sampleRun('r1'));
-    await store.note('r1', [sampleDraft('tool_judged')]);
-    const next = state.open();
-    expect((await next.verify()).unanchored).toBe(1);
-    await create(next, sampleRun('r2'));
-    expect(await next.verify()).toMatchObject({ ok: true, unanchored: 0 });
-    await next.close();
-    await store.note('r1', [sampleDraft('tool_judged')]);
-    expect((await store.verify()).findings).toEqual([]);
-  });
-
-  test('is there from the first record on: what a process leaves that dies at once is no false alarm', async () => {
-    await store.create(sampleRun('r1'), [sampleDraft('run_started')], []);
-    const next = state.open();
-    expect(await next.verify()).toMatchObject({ ok: true, runs: 1, unanchored: 0 });
-    await next.close();
-    state.tamper('DELETE FROM heads');
-    const after = state.open();
-    expect((await after.verify()).findings).toMatchObject([{ kind: 'head_invalid' }]);
-    await after.note('r1', [sampleDraft('tool_judged')]);
-    await expect(after.close()).rejects.toMatchObject({ code: 'audit_broken' });
-  });
-
-  test('that was forged is not signed on: writes are refused', async () => {
-    const run = sampleRun('r1');
-    await create(store, run);
-    await store.close();
-    state.tamper("UPDATE heads SET project_seq = 0, project_hash = ''; DELETE FROM audit WHERE run = ''");
-    store = state.open();
-    await expect(create(store, sampleRun('r2'))).rejects.toMatchObject({ code: 'audit_broken' });
-    await expect(store.note(null, [sampleDraft('start_refused')])).rejects.toMatchObject({
-      code: 'audit_broken',
-    });
-    expect(await store.load('r2')).toBe(undefined);
-  });
-
-  test('that is gone is not begun anew', async () => {
-    await create(store, sampleRun('r1'));
-    await store.close();
-    state.tamper('DELETE FROM heads');
-    store = state.open();
-    await expect(create(store, sampleRun('r2'))).rejects.toMatchObject({ code: 'audit_broken' });
-  });
-});
-
-/** In SQLite's log each page has a header of 24 bytes, which is not zero from byte 4 on where a commit ends. */
-function commitsInLog(file: string): number {
-  const log = readFileSync(`${file}-wal`);
-  const frame = 24 + log.readUInt32BE(8);
-  let commits = 0;
-  for (let at = 32; at < log.length; at += frame) if (log.readUInt32BE(at + 4) !== 0) commits += 1;
-  return commits;
-}
 
 function human(name: string) {
   const wrappedKey = { kdf: 'scrypt', n: 1, r: 1, p: 1, salt: '', iv: '', tag: '', ciphertext: '' } as const;

@@ -79,7 +79,6 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   const [begin, commit] = [lazily(database, 'BEGIN IMMEDIATE'), lazily(database, 'COMMIT')];
   const tables = [runs, heads, leases, agents, calls, people, held];
   let seenVersion = -1;
-  const openedAt = now();
   let foldedAt = Number.NEGATIVE_INFINITY;
   /** Whether run records of ours are newer than the signed head. */
   let unfolded = false;
@@ -117,11 +116,10 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
 
   function foldIfDue(): void {
     const time = now();
-    // Signing takes longer than all else a short-lived process does, and close() signs: a first write that is not
-    // signed anyway need not wait for it.
-    const since = heads.signing() ? foldedAt : Math.max(foldedAt, openedAt);
+    // The first write signs. What a short-lived process did would else be signed by a second commit, when it closes, and
+    // a database that was killed in its first second would look as if somebody had taken its head away.
     // The absolute value: a clock that was put back must not stop the folding.
-    if (unfolded && (foldNow || Math.abs(time - since) >= FOLD_EVERY)) {
+    if (unfolded && (foldNow || Math.abs(time - foldedAt) >= FOLD_EVERY)) {
       heads.fold();
       foldedAt = time;
       foldNow = false;
