@@ -18,6 +18,36 @@ test('what is told of a run on its way is what is told of one that was just read
   }
 });
 
+test('a second view of a run looks at none of its completions, and one after a step at none of those before', () => {
+  const run = [1, 2, 3].reduce<Run>(
+    (before) => submit(before, complete(before)).run,
+    started(workflowOf(phases(9))),
+  );
+  let looks = 0;
+  const get = (list: readonly Completion[], key: string | symbol) => {
+    if (/^\d+$/.test(String(key))) looks += 1;
+    return Reflect.get(list, key) as unknown;
+  };
+  const watched = (list: readonly Completion[]) => new Proxy(list, { get });
+  const long = { ...run, completions: watched(run.completions) };
+  const view = viewFor(long, AGENT);
+  expect(looks).toBeGreaterThan(2);
+
+  looks = 0;
+  expect(viewFor(long, AGENT)).toEqual(view);
+  expect(looks).toBe(0);
+
+  const next = submit(long, complete(long)).run;
+  const last = next.completions.length - 1;
+  const older = next.completions.map((one, index) => {
+    if (index === last) return one;
+    return new Proxy(one, { get: (_, key) => expect.fail(`looked at ${String(key)} of ${index}`) });
+  });
+  // The list is the one that the values are kept with; its parts are those that must not be looked at.
+  (next.completions as Completion[]).splice(0, older.length, ...older);
+  expect(viewFor(next, AGENT).progress.completed).toBe(4);
+});
+
 test('a value over a long history is made once, and carried on without looking at all of it again', () => {
   let looks = 0;
   const count = over<number[]>({

@@ -1,4 +1,5 @@
 import type { PhaseId } from '../model/workflow.ts';
+import { over } from './history.ts';
 import type { Established, Run } from './run.ts';
 
 /** What the engine established in a phase by running something. */
@@ -8,16 +9,19 @@ export interface Proven extends Omit<Established, 'frozen'> {
 
 /** What the engine established in a run by running something, oldest first: of each phase as it was last completed. */
 export function provenIn(run: Run): readonly Proven[] {
-  const newest = new Map<PhaseId, readonly Established[]>();
-  for (const { phase, established = [] } of run.completions) {
-    newest.delete(phase);
-    newest.set(phase, established);
-  }
-  if (run.status === 'waiting' && run.wait.for === 'gate') {
-    newest.delete(run.phase);
-    newest.set(run.phase, run.wait.established ?? []);
-  }
-  return [...newest].flatMap(([phase, list]) =>
+  const waits = run.status === 'waiting' && run.wait.for === 'gate';
+  const waiting = waits ? ([[run.phase, run.wait.established ?? []]] as const) : [];
+  const before = [...newestEstablished(run)].filter(([phase]) => !waits || phase !== run.phase);
+  return [...before, ...waiting].flatMap(([phase, list]) =>
     list.map(({ frozen: _, ...one }): Proven => ({ phase, ...one })),
   );
 }
+
+/** Kept with the completions: every view asks, however many there are. */
+const newestEstablished = over<Map<PhaseId, readonly Established[]>>({
+  begin: (like) => new Map(like),
+  add(newest, { phase, established = [] }) {
+    newest.delete(phase);
+    newest.set(phase, established);
+  },
+});
