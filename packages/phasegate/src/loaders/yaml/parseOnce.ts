@@ -1,7 +1,7 @@
 import { YamlTree } from './yamlTree.ts';
 
-/** Of many files only the newest are kept. */
-const MOST = 32;
+/** Of many files only the newest are kept: as many as workflows, so that all of a listing are there when they are loaded. */
+const MOST = 128;
 /** The same in characters of all of them: a tree takes about fifty times as much memory as its text. */
 const MOST_CHARACTERS = 1_000_000;
 const trees = new Map<string, YamlTree>();

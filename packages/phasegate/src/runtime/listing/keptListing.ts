@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { CatalogEntry, Loader } from '../ports.ts';
 import { factsOf } from './fileFacts.ts';
 import { indexText, type KnownFile, type ListingIndex, type NamedFile, readIndex } from './listingIndex.ts';
-import { findFiles, keptFolders, pathIn } from './projectFiles.ts';
+import { keptFiles, pathIn } from './projectFiles.ts';
 import { Shared } from './shared.ts';
 
 /** Where definitions are looked for, and with what. */
@@ -42,8 +42,13 @@ interface ListedFile extends KnownFile {
 /** Lists the definitions of a project. */
 export function createListing({ root, globs, loaders, index }: ListingOptions): KeptListing {
   const shared = new Shared<Look>();
-  let folders = keptFolders(root);
+  let find = keptFiles(root, globs);
   let files: ReadonlyMap<string, ListedFile> | null = null;
+  /** What was found last, and what is known of each. */
+  let last:
+    | { readonly paths: readonly string[]; readonly files: ReadonlyMap<string, ListedFile> }
+    | undefined;
+  let named: { readonly of: unknown; readonly files: readonly NamedFile[] } = { of: null, files: [] };
   let written: string | null = null;
   /** Whether more was read since it was last written down. */
   let more = false;
@@ -51,13 +56,18 @@ export function createListing({ root, globs, loaders, index }: ListingOptions): 
   async function look(whole: boolean): Promise<Look> {
     const before = files ?? (whole ? NOTHING : await restored());
     const there = existence(root);
+    const paths = find();
+    // As a rule nothing came, went or changed, and one question for each file is all there is to do.
+    const isSameList = last?.paths === paths && last.files === before;
+    if (isSameList && everyOne(before, (known, path) => stands(known, path, { whole, there })))
+      return { files: before, fresh: before.size === 0 };
     const next = new Map<string, ListedFile>();
     let read = 0;
-    for (const path of findFiles(root, globs, folders)) {
+    for (const path of paths) {
       const loader = loaders.find((one) => one.accepts(path));
       if (loader === undefined) continue;
       const known = before.get(path);
-      if (known !== undefined && !(whole && known.entry === undefined) && stands(known, path, there)) {
+      if (known !== undefined && stands(known, path, { whole, there })) {
         next.set(path, known);
       } else {
         read += 1;
@@ -68,10 +78,13 @@ export function createListing({ root, globs, loaders, index }: ListingOptions): 
     }
     if (read > 0 || next.size !== before.size) more = true;
     files = next;
+    last = { paths, files };
     return { files: next, fresh: read === next.size };
   }
 
-  function stands({ facts, looked }: ListedFile, path: string, there: (path: string) => boolean): boolean {
+  /** Whether what is known of a file is true of it now, and all that is asked for. */
+  function stands({ facts, looked, entry }: ListedFile, path: string, { whole, there }: Question): boolean {
+    if (whole && entry === undefined) return false;
     if (facts === null || factsOf(pathIn(root, path), 'refuse')?.facts !== facts) return false;
     for (const other in looked) if (there(other) !== looked[other]) return false;
     return true;
@@ -112,7 +125,8 @@ export function createListing({ root, globs, loaders, index }: ListingOptions): 
 
     async names() {
       const { files: all, fresh } = await shared.ask('names', () => look(false));
-      return { files: [...all.values()].flatMap(({ line }) => line ?? []), fresh };
+      if (named.of !== all) named = { of: all, files: [...all.values()].flatMap(({ line }) => line ?? []) };
+      return { files: named.files, fresh };
     },
 
     async read(path) {
@@ -127,7 +141,7 @@ export function createListing({ root, globs, loaders, index }: ListingOptions): 
 
     forget() {
       files = NOTHING;
-      folders = keptFolders(root);
+      find = keptFiles(root, globs);
     },
 
     async keep() {
@@ -141,6 +155,12 @@ export function createListing({ root, globs, loaders, index }: ListingOptions): 
   };
 }
 
+interface Question {
+  /** Whether all of an entry is asked for, and not its names alone. */
+  readonly whole: boolean;
+  there(path: string): boolean;
+}
+
 interface Look {
   readonly files: ReadonlyMap<string, ListedFile>;
   readonly fresh: boolean;
@@ -149,6 +169,11 @@ interface Look {
 const NOTHING: ReadonlyMap<string, ListedFile> = new Map();
 /** Far more than two thousand files take. */
 const LARGEST = 4_000_000;
+
+function everyOne<T>(all: ReadonlyMap<string, T>, holds: (one: T, name: string) => boolean): boolean {
+  for (const [name, one] of all) if (!holds(one, name)) return false;
+  return true;
+}
 
 /** Whether things lie at paths, each looked for once: many files ask about the folders above them. */
 function existence(root: string): (path: string) => boolean {

@@ -22,7 +22,10 @@ export type FolderLister = (folder: string) => readonly FolderEntry[];
 export function findFiles(
   root: string,
   globs: readonly string[],
-  entriesOf: FolderLister = (folder) => readEntries(pathIn(root, folder)),
+  {
+    entriesOf = (folder) => readEntries(pathIn(root, folder)),
+    isInside = insideOf(root),
+  }: Partial<Walk> = {},
 ): readonly string[] {
   const found = new Set<string>();
   const add = (folder: string, depth: number, wanted: (path: string) => boolean) => {
@@ -34,7 +37,6 @@ export function findFiles(
       else if (kind === 'file' && wanted(path)) found.add(path);
     }
   };
-  const isInside = insideOf(root);
   add('', 0, () => true);
   for (const folder of FOLDERS) if (isInside(folder)) add(folder, DEEPEST, () => true);
   for (const glob of globs) {
@@ -45,8 +47,54 @@ export function findFiles(
   return [...found].sort();
 }
 
+/** What a search for files asks: what lies in a folder, and whether a folder lies in the project. */
+interface Walk {
+  readonly entriesOf: FolderLister;
+  readonly isInside: (folder: string) => boolean;
+}
+
+/**
+ * Finds the files again and again. While every folder on the way answers as it did, the very list from before is given:
+ * its files are then all there is to ask about.
+ */
+export function keptFiles(root: string, globs: readonly string[]): () => readonly string[] {
+  const listed = keptFolders(root);
+  let last: { readonly files: readonly string[]; readonly asked: readonly Asked[] } | undefined;
+  return () => {
+    const inside = insideOf(root);
+    if (
+      last?.asked.every(({ folder, entries, isIn }) =>
+        entries ? listed(folder) === entries : inside(folder) === isIn,
+      )
+    )
+      return last.files;
+    const asked: Asked[] = [];
+    const files = findFiles(root, globs, {
+      entriesOf(folder) {
+        const entries = listed(folder);
+        asked.push({ folder, entries });
+        return entries;
+      },
+      isInside(folder) {
+        const isIn = inside(folder);
+        asked.push({ folder, isIn });
+        return isIn;
+      },
+    });
+    last = { files, asked };
+    return files;
+  };
+}
+
+/** A question about a folder, and its answer. */
+interface Asked {
+  readonly folder: string;
+  readonly entries?: readonly FolderEntry[];
+  readonly isIn?: boolean;
+}
+
 /** Lists folders, each again only if it may have changed. */
-export function keptFolders(root: string): FolderLister {
+function keptFolders(root: string): FolderLister {
   const kept = new Map<string, { readonly facts: string; readonly entries: readonly FolderEntry[] }>();
   return (folder) => {
     const path = pathIn(root, folder);
