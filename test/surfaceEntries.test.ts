@@ -354,6 +354,7 @@ test('@phasegate/audit exports exactly these values', () => {
     'changesWorkflow',
     'createCommitListeners',
     'createCutter',
+    'createSeenParts',
     'cutSteps',
     'digestOf',
     'goesOn',

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { cases } from '../../../test/tier.ts';
 import {
   createCutter,
+  createSeenParts,
   type Part,
   placeOf,
   putBack,
@@ -70,7 +71,38 @@ test.each([
   const stored = withPlaces(createCutter().json(value), store.place);
   expect(putBack(stored, store.read)).toBe(JSON.stringify(value));
   const [before = '', place = '', after = ''] = stored.split(MARK);
-  expect(putBack(before + change(MARK + place + MARK) + after, store.read)).toBe(null);
+  const changed = before + change(MARK + place + MARK) + after;
+  expect(putBack(changed, store.read)).toBe(null);
+  // Nor is it where the part itself was seen before.
+  const seen = createSeenParts();
+  putBack(stored, store.read, seen);
+  expect(putBack(changed, store.read, seen)).toBe(null);
+});
+
+test('a part that was seen is not read again, until it is cleared or there are too many', () => {
+  const store = makeStore();
+  const stored = ['x', 'y'].map((letter) =>
+    withPlaces(createCutter().json({ evidence: { text: letter.repeat(600_000) } }), store.place),
+  );
+  const seen = createSeenParts();
+  const reads: number[] = [];
+  const look = (text = '') =>
+    putBack(
+      text,
+      (id) => {
+        reads.push(id);
+        return store.read(id);
+      },
+      seen,
+    );
+  expect(look(stored[0])).toBe(look(stored[0]));
+  expect(reads).toEqual([0]);
+  seen.clear();
+  look(stored[0]);
+  expect(reads).toEqual([0, 0]);
+  look(stored[1]);
+  look(stored[0]);
+  expect(reads).toEqual([0, 0, 1, 0]);
 });
 
 function makeStore() {

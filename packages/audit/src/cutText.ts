@@ -106,7 +106,11 @@ export function withPlacesOf(
 }
 
 /** The whole text, with all parts put back; null where one is missing or is not what it was. */
-export function putBack(stored: string, partOf: (id: number) => string | undefined): string | null {
+export function putBack(
+  stored: string,
+  partOf: (id: number) => string | undefined,
+  seen?: SeenParts,
+): string | null {
   if (!stored.includes(MARK)) return stored;
   const pieces = stored.split(MARK);
   // An odd number of marks was made by somebody else.
@@ -117,13 +121,54 @@ export function putBack(stored: string, partOf: (id: number) => string | undefin
       whole += piece;
       continue;
     }
-    const [id, length, digest] = piece.split(':');
-    const text = partOf(Number(id));
-    if (text === undefined || text.length !== Number(length) || digestOfPart(text) !== digest) return null;
+    const text = seen?.get(piece) ?? partAt(piece, partOf);
+    if (text === undefined) return null;
+    seen?.add(piece, text);
     whole += text;
   }
   return whole;
 }
+
+/** The part of a place, where it is what it was. */
+function partAt(place: string, partOf: (id: number) => string | undefined): string | undefined {
+  const [id, length, digest] = place.split(':');
+  const text = partOf(Number(id));
+  return text?.length === Number(length) && digestOfPart(text) === digest ? text : undefined;
+}
+
+/** Parts that were read and found to be what they were, by their places. */
+export interface SeenParts {
+  get(place: string): string | undefined;
+  add(place: string, text: string): void;
+  /** What comes next refers to other parts. */
+  clear(): void;
+}
+
+/**
+ * For who reads one unchanging view: a run and its records refer to the same parts, each of which is then read and hashed
+ * once. It never holds more than so many characters.
+ */
+export function createSeenParts(): SeenParts {
+  const seen = new Map<string, string>();
+  let characters = 0;
+  function clear(): void {
+    seen.clear();
+    characters = 0;
+  }
+  return {
+    clear,
+    get: (place) => seen.get(place),
+    add(place, text) {
+      if (seen.has(place) || text.length > MOST_SEEN) return;
+      if (characters + text.length > MOST_SEEN) clear();
+      seen.set(place, text);
+      characters += text.length;
+    },
+  };
+}
+
+/** In characters. */
+const MOST_SEEN = 1_000_000;
 
 const MARK = '\u0001';
 

@@ -14,6 +14,7 @@ export async function verifyAnchors(
   anchors: readonly Anchor[],
 ): Promise<readonly Anchor[]> {
   const { source } = verification;
+  if (anchors.length === 0) return [];
   const sorted = [...anchors].sort((one, other) => one.place - other.place);
   const walked = createWalk(verification);
   const stubs: StoredStub[] = [];
@@ -27,6 +28,8 @@ export async function verifyAnchors(
   for await (const head of source.places?.heads() ?? []) {
     while (next < sorted.length && head.place > (sorted[next] as Anchor).place)
       settle(sorted[next++] as Anchor);
+    // What came after the newest of them is for no anchor to say.
+    if (next === sorted.length) return unclear;
     walked.take(head);
     const pause = verification.breathe();
     if (pause !== undefined) await pause;

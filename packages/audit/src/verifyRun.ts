@@ -92,9 +92,9 @@ function runOf(row: AuditRow, workflow: Workflow): Run {
 }
 
 function isListedAsItIs(row: AuditRow, run: Run): boolean {
-  return (
-    canonicalJson(columnsOfRun(run) as unknown as Json) === canonicalJson(row.columns as unknown as Json)
-  );
+  const [found, listed] = [columnsOfRun(run) as unknown as Json, row.columns as unknown as Json];
+  // Written out only where they are not the same at once: this is done for every run.
+  return jsonEqual(found, listed) || canonicalJson(found) === canonicalJson(listed);
 }
 
 /** What a run is listed and found by. */

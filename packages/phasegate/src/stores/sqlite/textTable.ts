@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { type Part, placeOf, putBack, type StepKind } from '@phasegate/audit';
+import { type Part, placeOf, putBack, type SeenParts, type StepKind } from '@phasegate/audit';
 import { integer, lazily, text } from './statements.ts';
 
 /** What is written once and never changed: large values, and the steps of runs. New rows stand at the end, together. */
@@ -25,8 +25,8 @@ export interface StoredStep {
   readonly text: string;
 }
 
-/** Opens the table. */
-export function openTextTable(database: DatabaseSync): TextTable {
+/** Opens the table; `seen` is for who reads within one transaction, where nothing changes. */
+export function openTextTable(database: DatabaseSync, seen?: SeenParts): TextTable {
   const insert = lazily(database, 'INSERT INTO texts (run, kind, before, text) VALUES (?, ?, ?, ?)');
   const read = lazily(database, 'SELECT text FROM texts WHERE id = ?');
   const readSteps = lazily(database, STEPS);
@@ -57,7 +57,7 @@ export function openTextTable(database: DatabaseSync): TextTable {
       const found = readSteps().all(last);
       return found.map((row) => ({ kind: integer(row, 'kind'), text: text(row, 'text') })).reverse();
     },
-    whole: (stored) => putBack(stored, partOf),
+    whole: (stored) => putBack(stored, partOf, seen),
   };
 }
 

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import { nameOfLease, parseWorkflow, sameMac, sealStored } from '@phasegate/audit';
+import { createSeenParts, nameOfLease, parseWorkflow, sameMac, sealStored } from '@phasegate/audit';
 import {
   type AuditKnowledge,
   type AuditRow,
@@ -117,7 +117,8 @@ export function sqliteSource(database: DatabaseSync, seal: Seal): PromptAuditSou
     database,
     'SELECT count(*) AS count, min(seq) AS first, max(seq) AS last FROM audit WHERE run = ?',
   );
-  const texts = openTextTable(database);
+  const seen = createSeenParts();
+  const texts = openTextTable(database, seen);
   const keyOf = lazily(database, 'SELECT key FROM runs WHERE id = ?');
   const seqOf = lazily(
     database,
@@ -139,7 +140,10 @@ export function sqliteSource(database: DatabaseSync, seal: Seal): PromptAuditSou
   return {
     *rows(share) {
       const found = share === undefined ? rows().iterate() : rowsOfShare().iterate(share.first, share.last);
-      for (const row of found) yield auditRow(row, seal, texts);
+      for (const row of found) {
+        seen.clear();
+        yield auditRow(row, seal, texts);
+      }
     },
     *records(run) {
       for (const row of records().iterate(chainOf(run))) yield new LateRecord(row, run, texts);
