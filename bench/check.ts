@@ -9,9 +9,10 @@
  */
 import { openInProcess } from './check/inProcess.ts';
 import { openPeers } from './check/peers.ts';
-import { QUESTIONS, RULES, WORKFLOW } from './check/policy.ts';
+import { QUESTIONS, RULES } from './check/policy.ts';
 import { compare, report } from './http/compare.ts';
 import { type Loaded, startEcho, startLoadClient } from './http/load.ts';
+import { CHECK } from './http/questions.ts';
 import { serve } from './http/served.ts';
 import { median, print, seconds } from './transitions/measure.ts';
 
@@ -25,9 +26,7 @@ const SIZES = tiny
     ];
 const SECONDS = tiny ? 0.05 : quick ? 0.7 : 2;
 const ROUNDS = tiny ? 1 : 5;
-const PATH = '/api/v1/tools/check';
 const LIMIT = '; limit of the design 100 ms';
-const BODY = JSON.stringify({ tool: 'read_files', input: { path: 'src/parser.ts' } });
 
 await overHttp();
 await inProcess();
@@ -35,15 +34,15 @@ await inProcess();
 async function overHttp(): Promise<void> {
   const client = startLoadClient();
   const echo = await startEcho({ allowed: true });
-  const served = await serve(WORKFLOW);
+  const served = await serve(CHECK.workflow);
   const tokens = await served.claim(Math.max(...SIZES.map(({ connections }) => connections)));
   let answered = 0;
   const ask = async (port: number, bearers: readonly string[]): Promise<Loaded> => {
     const conversations = bearers.map((token) => [token]);
     const loaded = await client.run({
       port,
-      path: PATH,
-      body: BODY,
+      path: CHECK.path,
+      body: CHECK.body,
       conversations,
       seconds: SECONDS,
       walk: false,

@@ -9,7 +9,8 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { byPlace, type Share } from './profile/byPlace.ts';
+import { byPlace } from './profile/byPlace.ts';
+import { printShares } from './profile/printShares.ts';
 import { folder, print } from './transitions/measure.ts';
 
 const words = process.argv.slice(2);
@@ -31,15 +32,5 @@ for (const parallel of [1, 32]) {
     `${name}, ${parallel} at a time: ${runs} runs, ${Math.round(microseconds / runs)} µs a run, of which the processor ` +
       `worked ${Math.round(cpu * 1000)} µs`,
   );
-  print('\n   share   µs a run   room');
-  for (const share of rooms) line(share, { microseconds, runs });
-  print('\n   share   µs a run   function');
-  for (const share of functions.slice(0, SHOWN)) line(share, { microseconds, runs });
-  print('');
-}
-
-function line({ name: place, self }: Share, all: { readonly microseconds: number; readonly runs: number }) {
-  const share = (self / all.microseconds) * 100;
-  if (share < 0.5) return;
-  print(`  ${share.toFixed(1).padStart(5)}%   ${(self / all.runs).toFixed(1).padStart(8)}   ${place}`);
+  printShares({ rooms, functions: functions.slice(0, SHOWN) }, { microseconds, count: runs });
 }

@@ -90,8 +90,8 @@ test.runIf(FULL).each(SERVED)(
       stdio: ['ignore', 'pipe', 'ignore'],
     });
 
-    expect(printed).toMatch(/bare node:http echo +\d+\/s +p50 .* ms +p99 .* ms/);
-    expect(printed).toMatch(/phasegate +\d+\/s +p50 .* ms +p99 .* ms +\d+% of the echo/);
+    expect(printed).toMatch(/bare node:http echo +\d+\/s \(\d+ to \d+\) +p50 .* ms +p99 .* ms/);
+    expect(printed).toMatch(/phasegate +\d+\/s \(\d+ to \d+\) +p50 .* ms +p99 .* ms +\d+% of the echo/);
     const counted = new RegExp(
       `^(\\d+) ${what} were answered, (\\d+) are in the audit, which verifies$`,
       'm',
@@ -105,6 +105,10 @@ test.runIf(FULL).each(SERVED)(
 
 test.runIf(FULL).each([
   ['profile', /^ +[\d.]+% +[\d.]+ +SQLite: commits, with the wait for the disk$/m],
+  [
+    'pages',
+    /^phasegate: a run appends [\d.]+ pages to the log, in 5 commits$[\s\S]*^ +pages of 1 KB +\d+ µs/m,
+  ],
   ['nodes', /^ {2}4 nodes +\d+\/s .*\n[\s\S]*^the \d+ records of the nodes' transitions verify$/m],
   ['agents', /^60 verdicts are in the audit, which verifies$/m],
   ['serverMemory', /^each of 3 more claimed runs: -?[\d.]+ KB held/m],
@@ -128,4 +132,13 @@ test.runIf(FULL)('how long the dashboard takes with many runs is measured by a p
     expect(printed).toMatch(
       new RegExp(`^${what} +\\d+ ms with 10 runs, \\d+ ms with 20: [\\d.]+ times`, 'm'),
     );
+});
+
+test.runIf(FULL)('where the time of a server goes is told by a program that runs', () => {
+  const program = fileURLToPath(new URL('../bench/profileHttp.ts', import.meta.url));
+
+  const printed = execFileSync(process.execPath, [program, 'tiny'], { encoding: 'utf8' });
+
+  for (const kind of ['check', 'check-each', 'transition'])
+    expect(printed).toMatch(new RegExp(`^${kind}, 2 connections: \\d+ answers.* answers a commit`, 'm'));
 });

@@ -1,27 +1,45 @@
 import { median, print, ratio } from '../transitions/measure.ts';
 import type { Loaded } from './load.ts';
 
+/** What both servers are asked. */
+export interface Rivals {
+  readonly echo: () => Promise<Loaded>;
+  readonly ours: () => Promise<Loaded>;
+}
+
 /** Both servers under the same load, in turn, so that a machine that slows down slows both. */
-export async function compare(
-  rounds: number,
-  asked: { readonly echo: () => Promise<Loaded>; readonly ours: () => Promise<Loaded> },
-): Promise<Compared> {
-  const echo: Loaded[] = [];
-  const ours: Loaded[] = [];
+export async function compare(rounds: number, asked: Rivals): Promise<Compared> {
+  const [compared] = await compareAll(rounds, [asked]);
+  return compared as Compared;
+}
+
+/** The same under several loads, of each a round at a time: what one of them costs beside another is told by this alone. */
+export async function compareAll(rounds: number, loads: readonly Rivals[]): Promise<readonly Compared[]> {
+  const seen = loads.map(() => ({ echo: [] as Loaded[], ours: [] as Loaded[] }));
   for (let round = 0; round < rounds; round++) {
-    echo.push(await asked.echo());
-    ours.push(await asked.ours());
+    for (const [index, asked] of loads.entries()) {
+      seen[index]?.echo.push(await asked.echo());
+      seen[index]?.ours.push(await asked.ours());
+    }
   }
-  const share = median(ours.map(({ rate }, round) => rate / (echo[round]?.rate ?? 0)));
-  return { echo: middle(echo), ours: middle(ours), share };
+  return seen.map(({ echo, ours }) => {
+    const share = median(ours.map(({ rate }, round) => rate / (echo[round]?.rate ?? 0)));
+    return { echo: middle(echo), ours: middle(ours), share };
+  });
 }
 
 /** What came of it: medians of the rounds. */
 export interface Compared {
-  readonly echo: Omit<Loaded, 'answers'>;
-  readonly ours: Omit<Loaded, 'answers'>;
+  readonly echo: Middle;
+  readonly ours: Middle;
   /** Of the echo's rate. */
   readonly share: number;
+}
+
+/** Medians, and the slowest and the fastest round: the rate of one and the same server differs that much by itself. */
+interface Middle extends Omit<Loaded, 'answers'> {
+  readonly slowest: number;
+  readonly fastest: number;
 }
 
 /** Three lines: the echo, ours, and what share of the echo that is. */
@@ -31,12 +49,19 @@ export function report(name: string, { echo, ours, share }: Compared, aim: strin
   print(`  phasegate             ${line(ours)}   ${ratio(share)} of the echo${aim}`);
 }
 
-function line({ rate, p50, p99 }: Omit<Loaded, 'answers'>): string {
+function line({ rate, slowest, fastest, p50, p99 }: Middle): string {
   const perSecond = `${Math.round(rate)}/s`.padStart(8);
-  return `${perSecond}   p50 ${p50.toFixed(2)} ms   p99 ${p99.toFixed(2)} ms`;
+  return `${perSecond} (${Math.round(slowest)} to ${Math.round(fastest)})   p50 ${p50.toFixed(2)} ms   p99 ${p99.toFixed(2)} ms`;
 }
 
-function middle(rounds: readonly Loaded[]): Omit<Loaded, 'answers'> {
+function middle(rounds: readonly Loaded[]): Middle {
   const of = (pick: (loaded: Loaded) => number) => median(rounds.map(pick));
-  return { rate: of(({ rate }) => rate), p50: of(({ p50 }) => p50), p99: of(({ p99 }) => p99) };
+  const rates = rounds.map(({ rate }) => rate);
+  return {
+    rate: median(rates),
+    slowest: Math.min(...rates),
+    fastest: Math.max(...rates),
+    p50: of(({ p50 }) => p50),
+    p99: of(({ p99 }) => p99),
+  };
 }

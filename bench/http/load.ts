@@ -31,19 +31,27 @@ export interface Loaded {
 
 /** A process that asks servers: keep-alive, no pipelining, the same code for every server. */
 export interface LoadClient {
-  run(load: Load): Promise<Loaded>;
+  /** With `arrived`, nobody asks a second time before it is over: every connection was answered once by then. */
+  run(load: Load, arrived?: () => Promise<void>): Promise<Loaded>;
   close(): void;
 }
+
+/** What the process says besides what came of it. */
+type Told = { readonly failed: string } | { readonly arrived: true };
 
 /** Starts it. */
 export function startLoadClient(): LoadClient {
   const child = fork(join(import.meta.dirname, 'loadClient.ts'));
   return {
-    async run(load) {
-      child.send(load);
-      const [message] = (await once(child, 'message')) as [Loaded | { readonly failed: string }];
-      if ('failed' in message) throw new Error(message.failed);
-      return message;
+    async run(load, arrived) {
+      child.send({ ...load, waits: arrived !== undefined });
+      for (;;) {
+        const [message] = (await once(child, 'message')) as [Loaded | Told];
+        if ('failed' in message) throw new Error(message.failed);
+        if (!('arrived' in message)) return message;
+        await arrived?.();
+        child.send('go');
+      }
     },
     close: () => void child.kill(),
   };

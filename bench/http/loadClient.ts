@@ -2,25 +2,33 @@
 import { connect } from 'node:net';
 import { type Load, type Loaded, SERIAL } from './load.ts';
 
-process.on('message', (load: Load) => {
+process.on('message', (load: Asked | 'go') => {
+  if (load === 'go') return;
   run(load).then(
     (loaded) => process.send?.(loaded),
     (error: unknown) => process.send?.({ failed: String(error) }),
   );
 });
 
+/** What is asked, and whether who told us says when to go on after the first answers. */
+type Asked = Load & { readonly waits: boolean };
+
 /** Every connection asks, waits for the whole answer, and asks again. Time is taken once each was answered once. */
-async function run(load: Load): Promise<Loaded> {
+async function run(load: Asked): Promise<Loaded> {
   const course: Course = { latencies: [], start: 0, until: Number.POSITIVE_INFINITY };
   let absent = load.conversations.length;
   const { promise: everyone, resolve: begin } = Promise.withResolvers<void>();
+  const setOff = () => {
+    course.start = performance.now();
+    if (load.seconds !== null) course.until = course.start + load.seconds * 1000;
+    begin();
+  };
   const arrive = () => {
     absent -= 1;
-    if (absent === 0) {
-      course.start = performance.now();
-      if (load.seconds !== null) course.until = course.start + load.seconds * 1000;
-      begin();
-    }
+    if (absent === 0 && load.waits) {
+      process.once('message', setOff);
+      process.send?.({ arrived: true });
+    } else if (absent === 0) setOff();
     return everyone;
   };
   await Promise.all(load.conversations.map((tokens) => converse({ load, tokens, course, arrive })));

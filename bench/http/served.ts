@@ -6,6 +6,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { folder } from '../transitions/measure.ts';
 
 const COMMAND = join(import.meta.dirname, '../../packages/phasegate/bin/phasegate.js');
+/** The same from its single files, in which a profile can tell one from another. */
+export const UNBUNDLED = join(import.meta.dirname, '../../packages/phasegate/dist/main.js');
 
 /** `phasegate serve` as everyone runs it, on a project of its own. */
 export interface Served {
@@ -29,14 +31,19 @@ export async function serve(
   {
     flags = [],
     env: more = {},
-  }: { readonly flags?: readonly string[]; readonly env?: NodeJS.ProcessEnv } = {},
+    command = COMMAND,
+  }: {
+    readonly flags?: readonly string[];
+    readonly env?: NodeJS.ProcessEnv;
+    readonly command?: string;
+  } = {},
 ): Promise<Served> {
   const root = folder();
   const project = join(root, 'project');
   mkdirSync(project);
   writeFileSync(join(project, 'agent_workflow.yaml'), workflow);
   const env = { ...process.env, XDG_STATE_HOME: join(root, 'state'), ...more };
-  const words = [...flags, COMMAND, 'serve', '--port', '0', '--json', '--project', project];
+  const words = [...flags, command, 'serve', '--port', '0', '--json', '--project', project];
   const server = spawn(process.execPath, words, { env, stdio: ['ignore', 'pipe', 'inherit'], cwd: root });
   const { url, sign_in } = await greetingOf(server);
   const ask = askerOf(url);

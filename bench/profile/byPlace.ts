@@ -12,7 +12,8 @@ interface Frame {
   readonly lineNumber: number;
 }
 
-interface Profile {
+/** As V8 writes it. */
+export interface Profile {
   /** Callers before those they call. */
   readonly nodes: readonly {
     readonly id: number;
@@ -71,15 +72,24 @@ const SPECIAL: Readonly<Record<string, string>> = {
   [SQLITE]: 'SQLite: all other statements',
   '(garbage collector)': 'garbage collection',
   '(program)': 'Node and V8 themselves',
-  '(idle)': 'waiting',
+  // Between turns V8 is told that it has nothing to do, also while the parser reads what came.
+  '(idle)': 'waiting, and reading from sockets outside of JavaScript',
 };
+
+/** What Node’s own modules are there for. */
+const NODE: readonly (readonly [RegExp, string])[] = [
+  [/^node:(?:_http|net$|events$|internal\/(?:streams?|http|net))/, 'Node’s HTTP, sockets and streams'],
+  [/^node:(?:fs|path|internal\/fs)/, 'Node’s files and paths'],
+  [/^node:(?:timers|internal\/(?:timers|process|async_hooks))/, 'Node’s turns and promises'],
+  [/^node:(?:buffer|internal\/(?:buffer|encoding))/, 'Node’s buffers'],
+];
 
 function roomOf(functionName: string, url: string): string {
   const special = SPECIAL[functionName];
   if (special !== undefined && (url === '' || url.includes('/bench/'))) return special;
   if (url === '') return 'Node and V8 themselves';
   if (url.startsWith('node:internal/crypto')) return 'hashes and signatures';
-  if (url.startsWith('node:')) return 'Node’s own modules';
+  if (url.startsWith('node:')) return NODE.find(([names]) => names.test(url))?.[1] ?? 'Node’s other modules';
   const file = fileOf(url);
   return file.split('/').slice(0, -1).join('/') || file;
 }
