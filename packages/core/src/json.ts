@@ -132,19 +132,42 @@ export function canonicalJson(value: Json): string {
 // Built by appending rather than by `map` and `join`: every transition and tool call goes through here.
 function canonicalArray(items: readonly Json[]): string {
   let text = '[';
-  for (const item of items) text += text.length === 1 ? canonicalJson(item) : `,${canonicalJson(item)}`;
+  for (let at = 0; at < items.length; at += 1) {
+    const item = canonicalJson(items[at] as Json);
+    text += at === 0 ? item : `,${item}`;
+  }
   return `${text}]`;
 }
 
 function canonicalObject(object: JsonObject): string {
   let text = '{';
-  for (const key of Object.keys(object).sort()) {
+  const keys = sortedKeys(object);
+  for (let at = 0; at < keys.length; at += 1) {
+    const key = keys[at] as string;
     const member = object[key];
     if (member === undefined) continue;
     text += `${text.length === 1 ? '' : ','}${quoted(key)}:${canonicalJson(member)}`;
   }
   return `${text}}`;
 }
+
+/** Most objects have few keys: those are put in order where they stand, as `sort` would, but without its copies. */
+function sortedKeys(object: JsonObject): readonly string[] {
+  const keys = Object.keys(object);
+  if (keys.length > FEW_KEYS) return keys.sort();
+  for (let at = 1; at < keys.length; at += 1) {
+    const key = keys[at] as string;
+    let place = at;
+    while (place > 0 && (keys[place - 1] as string) > key) {
+      keys[place] = keys[place - 1] as string;
+      place -= 1;
+    }
+    keys[place] = key;
+  }
+  return keys;
+}
+
+const FEW_KEYS = 24;
 
 /** Most strings are short and plain; only the others are worth a call out of the language. */
 function quoted(value: string): string {

@@ -51,21 +51,25 @@ test.each([
   expect(loads()).toBe(1);
 });
 
-test('a tool check loads its run once, whatever the tool and the verdict', async () => {
+test.each([
+  ['loads a run that the store has in memory only for a command line, or for what is not a tool', true],
+  ['loads its run once where the store has to be asked', false],
+])('a tool check %s, whatever the verdict', async (_, peeks) => {
   const it = openMemoryProject(ERRAND);
+  if (!peeks) Object.assign(it.store, { peek: undefined });
   await it.project.as({ kind: 'human', name: 'operator' }).start({ workflow: 'errand', queue: true });
   const token = (await it.project.claims.claim(ADA, []))?.token ?? '';
   const admitted = it.project.claims.admitAtOnce(token) ?? (await it.project.claims.admit(token));
   const loads = counted(it.store);
 
-  for (const [tool, input, allowed] of [
-    ['read_files', { path: 'a' }, true],
-    ['write_files', { path: 'a' }, false],
-    ['bash', { command: 'git status' }, true],
-    ['git*', {}, false],
+  for (const [tool, input, allowed, inMemory] of [
+    ['read_files', { path: 'a' }, true, 0],
+    ['write_files', { path: 'a' }, false, 0],
+    ['bash', { command: 'git status' }, true, 1],
+    ['git*', {}, false, 1],
   ] as const) {
     expect(await it.project.toolbox.check(admitted, { tool, input }), tool).toMatchObject({ allowed });
-    expect([tool, loads()]).toEqual([tool, 1]);
+    expect([tool, loads()]).toEqual([tool, peeks ? inMemory : 1]);
   }
 });
 

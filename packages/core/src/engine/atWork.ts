@@ -2,7 +2,7 @@ import { blocker, nextActionFor } from './blockers.ts';
 import type { Circumstance } from './command.ts';
 import { itemOf } from './holding.ts';
 import type { Run } from './run.ts';
-import type { Blocker } from './verdict.ts';
+import type { Blocker, BlockerCode } from './verdict.ts';
 
 /** Why this principal may not work on the run now, or null. */
 export function notAtWork(run: Run, circumstance: Circumstance): Blocker | null {
@@ -31,16 +31,17 @@ export function notYours(run: Run): Blocker {
 
 function awayFrom(run: Run, circumstance: Circumstance, mine: (name: string) => boolean): Blocker | null {
   const { principal } = circumstance;
-  const next = nextActionFor(run);
+  // Only for who is refused: every command of an agent comes through here.
+  const away = (code: BlockerCode, message: string) => blocker(code, message, nextActionFor(run));
   if (principal.kind !== 'agent')
-    return blocker('not_an_agent', 'phases are completed by the agent that holds the run', next);
+    return away('not_an_agent', 'phases are completed by the agent that holds the run');
   if (run.status === 'queued')
-    return blocker('run_not_active', `run \`${run.id}\` is queued and nobody holds it`, next);
+    return away('run_not_active', `run \`${run.id}\` is queued and nobody holds it`);
   if (!mine(principal.name)) return notYours(run);
-  if (run.status === 'waiting') return blocker('run_waiting', `run \`${run.id}\` waits for a human`, next);
+  if (run.status === 'waiting') return away('run_waiting', `run \`${run.id}\` waits for a human`);
   if (run.status === 'escalated')
-    return blocker('run_escalated', `run \`${run.id}\` is escalated: ${run.escalation.message}`, next);
-  if (run.status !== 'active') return blocker('run_ended', `run \`${run.id}\` is ${run.status}`, next);
+    return away('run_escalated', `run \`${run.id}\` is escalated: ${run.escalation.message}`);
+  if (run.status !== 'active') return away('run_ended', `run \`${run.id}\` is ${run.status}`);
   return null;
 }
 

@@ -144,13 +144,10 @@ export function readItem(
   command: Extract<Command, { kind: 'complete' | 'report_failure' }>,
 ): Item | 'all' | Blocker | null {
   const items = run.work.items;
+  if (items === null && command.item === undefined) return null;
   // Names an item that is open, so that the next call is one that can be made.
   const action = nextActionFor(run);
-  if (items === null) {
-    return command.item === undefined
-      ? null
-      : blocker('item_unknown', `phase \`${phase.id}\` has no items`, action);
-  }
+  if (items === null) return blocker('item_unknown', `phase \`${phase.id}\` has no items`, action);
   const open = Object.entries(items).flatMap(([key, { status, holder = run.holder }]) =>
     status === 'pending' && holder === run.holder ? [key] : [],
   );

@@ -3,15 +3,23 @@ import type { Databases } from './ports.ts';
 
 /**
  * The engine's verdict on a tool call, held against the databases of the project: the engine knows the scopes of one
- * workflow, and a database of another's may lie in them.
+ * workflow, and a database of another's may lie in them. At once for what writes no files.
  */
-export async function judgeProtected(
+export function judgeProtected(
   databases: Pick<Databases, 'protection'> | undefined,
   run: Run | null,
   use: ToolUse,
-): Promise<Verdict> {
+): Verdict | Promise<Verdict> {
   const verdict = judgeTool(run, use);
   if (!verdict.allowed || databases === undefined || !WRITING.has(use.tool)) return verdict;
+  return outsideDatabases(databases, run, { use, verdict });
+}
+
+async function outsideDatabases(
+  databases: Pick<Databases, 'protection'>,
+  run: Run | null,
+  { use, verdict }: { readonly use: ToolUse; readonly verdict: Verdict },
+): Promise<Verdict> {
   const isProtected = await databases.protection();
   const found = pathsIn(use).find((path) => isProtected(path));
   return found === undefined ? verdict : { allowed: false, blockers: [blockerFor(run, found)] };

@@ -53,6 +53,24 @@ test('masks texts wherever they are, and what the author names', () => {
   });
 });
 
+test('what has no secret in it is given back as it is, and no copy of it', () => {
+  const plain = { path: 'src/a.ts', list: ['nothing to be seen here', { deep: true }], n: 1 };
+  const [secret = ''] = SECRETS;
+  const mixed = { before: 1, list: [plain, `${secret} is a key`], [`${secret}`]: plain, after: plain };
+
+  const seen = Object.entries(mask(mixed));
+
+  expect(mask(plain)).toBe(plain);
+  expect(seen.map(([name]) => name.replace(/masked.*/, 'masked'))).toEqual([
+    'before',
+    'list',
+    'masked',
+    'after',
+  ]);
+  expect(seen[1]?.[1]).toEqual([plain, expect.stringMatching(/^masked-\S+ is a key$/)]);
+  expect(mixed.list[1]).toContain(secret);
+});
+
 test.each([
   'git commit -m "fix: password reset sends a token"',
   'const password = process.env.PASSWORD;',

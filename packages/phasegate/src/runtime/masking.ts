@@ -1,4 +1,11 @@
-import { type Command, isJsonObject, type Json, type StartRequest, type Verdict } from '@phasegate/core';
+import {
+  type Command,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type StartRequest,
+  type Verdict,
+} from '@phasegate/core';
 import { maskOf, type StepsLeft } from '@phasegate/core/model';
 import { secretsOf } from './secrets.ts';
 
@@ -34,11 +41,36 @@ export function createMasking(
   };
   const inValue = (value: Json, steps: StepsLeft): Json => {
     if (typeof value === 'string') return inText(value, steps);
-    if (Array.isArray(value)) return value.map((one) => inValue(one, steps));
-    if (!isJsonObject(value)) return value;
-    return Object.fromEntries(
-      Object.entries(value).map(([key, member]) => [inText(key, steps), inValue(member as Json, steps)]),
-    );
+    if (Array.isArray(value)) return inList(value, steps);
+    return isJsonObject(value) ? inObject(value, steps) : value;
+  };
+  // Nearly nothing has a secret in it, and what has none is given back as it is: a copy would be made for each call.
+  const inList = (list: readonly Json[], steps: StepsLeft): Json => {
+    let copy: Json[] | undefined;
+    for (let at = 0; at < list.length; at += 1) {
+      const one = list[at] as Json;
+      const masked = inValue(one, steps);
+      if (masked === one) continue;
+      copy ??= [...list];
+      copy[at] = masked;
+    }
+    return copy ?? (list as Json);
+  };
+  const inObject = (object: JsonObject, steps: StepsLeft): Json => {
+    const keys = Object.keys(object);
+    let copy: [string, Json][] | undefined;
+    for (let at = 0; at < keys.length; at += 1) {
+      const key = keys[at] as string;
+      const member = object[key] as Json;
+      const name = inText(key, steps);
+      const masked = inValue(member, steps);
+      if (copy === undefined) {
+        if (name === key && masked === member) continue;
+        copy = keys.slice(0, at).map((before) => [before, object[before] as Json]);
+      }
+      copy.push([name, masked]);
+    }
+    return copy === undefined ? object : Object.fromEntries(copy);
   };
   return { mask: <T extends Json>(value: T) => inValue(value, { left: STEPS_FOR_A_VALUE }) as T };
 }

@@ -201,7 +201,8 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   ) {
     if (run !== null && !anywhere) demandHere(parts, run);
     const mine = run === null || principal.kind !== 'agent' || isHeldBy(run, principal.name);
-    const verdict = given ?? (await judgeProtected(parts.databases, mine ? run : null, use));
+    const found = given ?? judgeProtected(parts.databases, mine ? run : null, use);
+    const verdict = found instanceof Promise ? await found : found;
     const permissive = given === undefined && run?.workflow.enforcement.mode === 'permissive';
     const told = judgedData(run, use, verdict);
     const data = parts.masking?.mask(told) ?? told;
@@ -226,7 +227,8 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   ): Promise<Verdict> {
     const kept = await store.note(run === null ? null : run.id, [note], run?.epoch);
     if (!kept) throw new PhasegateError('run_changed', 'the phase changed while the call was judged');
-    return run === null ? verdict : withPlaces(run, verdict);
+    const isPlain = verdict.allowed && verdict.wouldRefuse === undefined;
+    return run === null || isPlain ? verdict : withPlaces(run, verdict);
   }
 
   /** INVARIANT: a call is under way for all to see with its verdict, in the very state it was judged in, or not at all. */
@@ -267,7 +269,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     async judge(admitted, use, { call, run: loaded } = {}) {
       if (call !== undefined) return judgeCall(admitted, use, call);
       const { runId, epoch, principal, jti } = admitted;
-      const run = loaded ?? (await load(runId)).run;
+      const run = loaded ?? store.peek?.(runId, null).run ?? (await load(runId)).run;
       if (run.epoch !== epoch) throw tokenRefused('dead_epoch');
       return judgeUse(run, use, { principal, jti });
     },

@@ -11,6 +11,7 @@ import {
 } from '@phasegate/core';
 import { isToolName, jsonProblem } from '@phasegate/core/model';
 import { createTurns } from '../limits/turns.ts';
+import { atOnceAfter } from './atOnceAfter.ts';
 import { calledWrongly } from './calledWrongly.ts';
 import type { CallsUnderWay } from './callsUnderWay.ts';
 import { opensGuarded, runsProgram } from './changesMore.ts';
@@ -107,16 +108,8 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
   const registered = new Map<string, ToolImplementation>();
   const rules = createInputRules();
   const turns = createTurns({ what: 'tool calls', atOnce: CALLS_AT_ONCE, waiting: CALLS_WAITING });
-  let shelf: Promise<ReadonlyMap<string, ToolImplementation>> | undefined;
-  const contract = () => {
-    shelf ??= parts.tools().then((tools) => new Map(tools.map((tool) => [tool.name, tool])));
-    return shelf;
-  };
-  let root: Promise<string> | undefined;
-  const workspace = () => {
-    root ??= import('node:fs/promises').then(({ realpath }) => realpath(parts.workspace));
-    return root;
-  };
+  const contract = atOnceAfter(async () => new Map((await parts.tools()).map((tool) => [tool.name, tool])));
+  const workspace = atOnceAfter(async () => (await import('node:fs/promises')).realpath(parts.workspace));
 
   async function find(name: string): Promise<ToolImplementation | undefined> {
     const own = registered.get(name) ?? (await contract()).get(name);
@@ -144,21 +137,19 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
       return refuse(admitted, { tool: name, input: {}, run }, `\`${name}\` is a pattern and no tool`);
     }
     // Only our own tools are known before the verdict: an attached server is not asked about a call that is refused.
-    const implementation = registered.get(name) ?? (await contract()).get(name);
-    const use = {
-      tool: name,
-      input: implementation?.judged === undefined ? input : implementation.judged(input, await workspace()),
-    };
+    const known = contract();
+    const tools = known instanceof Promise ? await known : known;
+    const implementation = registered.get(name) ?? tools.get(name);
+    const place = implementation?.judged === undefined ? '' : workspace();
+    const root = typeof place === 'string' ? place : await place;
+    const use = { tool: name, input: implementation?.judged?.(input, root) ?? input };
     const problem =
       implementation === undefined ? null : rules.problemOf(implementation, input, toCarryOut !== undefined);
     if (problem !== null) return refuse(admitted, { ...use, run }, problem);
     const call = toCarryOut?.record;
     const verdict = await parts.judge(admitted, use, call === undefined ? { run } : { call });
     if (verdict.allowed) toCarryOut?.begun();
-    // Permissive mode lets refused calls pass; what is not a tool at all cannot.
-    const [first, ...others] = (verdict.allowed && verdict.wouldRefuse) || [];
-    if (first !== undefined && !isToolName(name)) return { allowed: false, blockers: [first, ...others] };
-    return verdict;
+    return letThrough(name, verdict);
   }
 
   /** Refuses what no phase could allow; where the engine refuses too, in its words. One verdict is recorded. */
@@ -310,7 +301,8 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
 
   return {
     async check(admitted, asked) {
-      return judge(admitted, await inItsWords(admitted, asked));
+      const worded = asked.tool === 'bash' ? await inItsWords(admitted, asked) : { call: asked };
+      return judge(admitted, worded);
     },
     async execute(admitted, calls) {
       if (calls.length === 0 || calls.length > MAX_BATCH) {
@@ -353,6 +345,13 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
       registered.set(tool.name, tool);
     },
   };
+}
+
+/** Permissive mode lets refused calls pass; what is not a tool at all cannot. */
+function letThrough(name: string, verdict: Verdict): Verdict {
+  if (!verdict.allowed || verdict.wouldRefuse === undefined) return verdict;
+  const [first, ...others] = verdict.wouldRefuse;
+  return first === undefined || isToolName(name) ? verdict : { allowed: false, blockers: [first, ...others] };
 }
 
 interface Worded extends Pick<Judging, 'run'> {

@@ -59,6 +59,30 @@ describe('while agents work a rotation', () => {
     });
   });
 
+  test('also ends those that were last seen before thousands of others', () => {
+    return inFolder(async (folder) => {
+      let time = 1_800_000_000_000;
+      const tokens = createTokens({ secrets: tokenSecretsOf(folder), now: () => time });
+      const [used, left] = [tokens.issue(REQUEST).token, tokens.issue(REQUEST).token];
+      for (let others = 0; others < 3_000; others += 1) tokens.issue(REQUEST);
+      expect(tokens.known(used)).toMatchObject({ task_id: 'run-1' });
+      for (let others = 0; others < 1_500; others += 1) tokens.issue(REQUEST);
+
+      // Who comes back is remembered; who does not is verified anew.
+      expect(tokens.known(used)).toMatchObject({ task_id: 'run-1' });
+      expect(tokens.known(left)).toBe(null);
+      expect(await tokens.verify(left)).toMatchObject({ task_id: 'run-1' });
+
+      rotateTokenSecret(folder);
+      rotateTokenSecret(folder);
+      time += 1_000;
+      for (const token of [used, left]) {
+        expect(tokens.known(token)).toBe(null);
+        await expect(tokens.verify(token)).rejects.toMatchObject({ code: 'token_invalid' });
+      }
+    });
+  });
+
   test('keys that cannot be read any more let nobody in', () => {
     return inFolder(async (folder) => {
       let time = 1_800_000_000_000;

@@ -42,13 +42,17 @@ export type ExpectedToken = Partial<Pick<PhaseClaims, 'task_id' | 'phase' | 'age
 /** Builds the token office from the project's secrets, or from the environment's where it has one. */
 export function createTokens(options: KeyringOptions): Tokens {
   const { now } = options;
-  const verified = new Map<string, CheckedToken & { readonly ok: true }>();
-  const keys = keyring(options, () => verified.clear());
+  let verified: Verified = new Map();
+  let earlier: Verified = new Map();
+  const keys = keyring(options, () => {
+    verified = new Map();
+    earlier = new Map();
+  });
 
   function check(token: string): CheckedToken | Promise<CheckedToken> {
     // First of all: a rotation must be noticed, and what was verified with a secret that is gone forgotten.
     const ring = keys();
-    const known = verified.get(token);
+    const known = remembered(token);
     if (known === undefined) return checkUnseen(token, ring);
     return known.claims.exp <= Math.floor(now() / 1000)
       ? { ok: false, fault: 'expired', claims: known.claims }
@@ -66,15 +70,22 @@ export function createTokens(options: KeyringOptions): Tokens {
     return fresh === ring ? checked : readToken(token, fresh, now());
   }
 
-  /** Verifying costs more than looking up; the oldest are forgotten so that the cache stays small. */
+  /** Verifying costs more than looking up; those that nobody came back with are forgotten, so that the cache stays small. */
   function remember(token: string, checked: CheckedToken & { readonly ok: true }): void {
-    if (verified.size >= REMEMBERED) {
-      for (const oldest of verified.keys()) {
-        verified.delete(oldest);
-        break;
-      }
+    // Not one by one: the oldest key of a map from which many were taken is found by going past all of these.
+    if (verified.size >= REMEMBERED / 2) {
+      earlier = verified;
+      verified = new Map();
     }
     verified.set(token, checked);
+  }
+
+  function remembered(token: string): (CheckedToken & { readonly ok: true }) | undefined {
+    const known = verified.get(token);
+    if (known !== undefined) return known;
+    const before = earlier.get(token);
+    if (before !== undefined) remember(token, before);
+    return before;
   }
 
   return {
@@ -82,7 +93,7 @@ export function createTokens(options: KeyringOptions): Tokens {
 
     known(token) {
       keys();
-      const known = verified.get(token);
+      const known = remembered(token);
       return known === undefined || known.claims.exp <= Math.floor(now() / 1000) ? null : known.claims;
     },
 
@@ -107,6 +118,8 @@ export function createTokens(options: KeyringOptions): Tokens {
 }
 
 const REMEMBERED = 4000;
+
+type Verified = Map<string, CheckedToken & { readonly ok: true }>;
 
 function faultOfPurpose(claims: PhaseClaims, expected: ExpectedToken): TokenFault | null {
   if (expected.task_id !== undefined && claims.task_id !== expected.task_id) return 'other_run';

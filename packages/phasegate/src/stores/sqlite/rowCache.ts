@@ -38,6 +38,10 @@ export function createRowCache<Row>(source: RowSource<Row>): RowCache<Row> {
   /** Of all that are kept. */
   let total = 0;
 
+  function isOver(): boolean {
+    return kept.size > most || total > mostSize;
+  }
+
   function drop(key: string): void {
     total -= kept.get(key)?.size ?? 0;
     kept.delete(key);
@@ -51,8 +55,10 @@ export function createRowCache<Row>(source: RowSource<Row>): RowCache<Row> {
     const size = row === null || row === undefined ? 0 : (source.size?.(row) ?? 0);
     kept.set(key, { row: row ?? null, generation, size });
     total += size;
+    // Asked first: to find the oldest, a map goes past all that was taken out at its front.
+    if (!isOver()) return;
     for (const oldest of kept.keys()) {
-      if (kept.size === 1 || (kept.size <= most && total <= mostSize)) break;
+      if (kept.size === 1 || !isOver()) break;
       drop(oldest);
     }
   }

@@ -70,7 +70,8 @@ export function createHotRoutes({ parts, metrics, starts, routes }: HotRoutePart
     const now = underWay.get(name) ?? 0;
     if (now >= MOST_UNDER_WAY) return false;
     underWay.set(name, now + 1);
-    response.once('close', () => {
+    // It is told once; `once` would make two objects more of each request.
+    response.on('close', () => {
       const left = (underWay.get(name) ?? 1) - 1;
       if (left === 0) underWay.delete(name);
       else underWay.set(name, left);
@@ -138,7 +139,7 @@ interface HotAnswer {
 function readWhole(request: IncomingMessage, then: (bytes: Buffer | null) => void): void {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
-  request.once('end', () => then(chunks.length === 1 ? (chunks[0] ?? null) : Buffer.concat(chunks)));
+  request.on('end', () => then(chunks.length === 1 ? (chunks[0] ?? null) : Buffer.concat(chunks)));
   // Also told where the client hangs up after its body, while it is answered: that changes nothing any more.
   request.once('error', () => {
     if (!request.readableEnded) then(null);

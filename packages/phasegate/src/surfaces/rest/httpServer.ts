@@ -99,7 +99,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     silent.delete(request.socket);
     underWay.add(response);
     const end = connections.begin(request);
-    response.once('close', () => {
+    response.on('close', () => {
       underWay.delete(response);
       end();
     });

@@ -89,8 +89,9 @@ export function createKeptManifests(folder: string): KeptManifests {
   let passed: string | null = null;
   let hasOlder: boolean | null = null;
 
-  const ownFile = (tree: string) => join(folders.own, `${tree}.json`);
-  const sharedFile = (tree: string) => join(folders.shared, `${tree}.json`);
+  // Not by `join`, which every transition would pay for: the folders are joined already.
+  const ownFile = (tree: string) => `${folders.own}/${tree}.json`;
+  const sharedFile = (tree: string) => `${folders.shared}/${tree}.json`;
 
   function remember(tree: string, manifest: Manifest): Manifest {
     known.delete(tree);
@@ -106,11 +107,24 @@ export function createKeptManifests(folder: string): KeptManifests {
     return manifest;
   }
 
+  /** Shared ones that were there in this turn of the event loop: runs that are judged together have the same one. */
+  const seen = new Set<string>();
+
+  function isShared(tree: string): boolean {
+    if (seen.has(tree)) return true;
+    if (!existsSync(sharedFile(tree))) return false;
+    if (seen.size === 0) setImmediate(() => seen.clear());
+    seen.add(tree);
+    return true;
+  }
+
   /** Where it is; another process may have moved it since this one looked. */
   function fileOf(runId: string, tree: string): string | null {
-    const places = [sharedFile(tree), ownFile(tree), sharedFile(tree)];
-    const found = places.find((file) => existsSync(file));
-    if (found !== undefined) return found;
+    const shared = sharedFile(tree);
+    if (isShared(tree)) return shared;
+    const own = ownFile(tree);
+    if (existsSync(own)) return own;
+    if (existsSync(shared)) return shared;
     hasOlder ??= existsSync(folders.older);
     const older = join(folders.older, runId, `${tree}.json`);
     return hasOlder && existsSync(older) ? older : null;

@@ -5,6 +5,7 @@ import {
   readdirSync,
   realpathSync,
   renameSync,
+  rmSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -29,6 +30,22 @@ test('runs in a workspace that nobody changes have one measure, and it is writte
 
   expect(new Set(trees).size).toBe(1);
   expect(measures()).toEqual([`shared/${trees[0]}.json`]);
+});
+
+test('a measure that somebody removes is missing for the next command, however often it was asked for before', async () => {
+  const { fence, folder, measures } = place();
+  const tree = await kept(fence, 'one');
+  expect(await kept(fence, 'two')).toBe(tree);
+  expect(measures()).toEqual([`shared/${tree}.json`]);
+  const together = await Promise.all(['one', 'two', 'one'].map((run) => fence.compare(run, tree)));
+  expect(together.map(({ ok }) => ok)).toEqual([true, true, true]);
+
+  rmSync(join(folder, 'shared', `${tree}.json`));
+
+  expect(await fence.compare('one', tree)).toMatchObject({
+    ok: false,
+    reason: expect.stringMatching(/missing/),
+  });
 });
 
 test('a measure is on disk before a run is saved that has it, and not before it is needed', async () => {

@@ -13,13 +13,30 @@ export interface Read {
 
 /** Reads a request; everything that is wrong with it is said at once, and nothing of it is passed on. */
 export function readRequest(sent: Read, route: Endpoint): Read {
+  const params = route.params?.safeParse(sent.params);
+  const query = route.query?.safeParse(sent.query);
+  const body = route.body?.safeParse(sent.body);
+  if (params?.success !== false && query?.success !== false && body?.success !== false)
+    return { params: params?.data, query: query?.data, body: body?.data };
+  throw refusalOf([
+    { parsed: params, value: sent.params, schema: route.params },
+    { parsed: query, value: sent.query, schema: route.query },
+    { parsed: body, value: sent.body, schema: route.body },
+  ]);
+}
+
+interface Part {
+  readonly parsed: z.ZodSafeParseResult<unknown> | undefined;
+  readonly value: unknown;
+  readonly schema: z.ZodType | undefined;
+}
+
+function refusalOf(parts: readonly Part[]): RequestRefused {
   const problems: FieldProblem[] = [];
   const named = new Set<string>();
   let unnamed = 0;
-  const read = (schema: z.ZodType | undefined, value: unknown): unknown => {
-    if (schema === undefined) return undefined;
-    const parsed = schema.safeParse(value);
-    if (parsed.success) return parsed.data;
+  for (const { parsed, value, schema } of parts) {
+    if (parsed === undefined || parsed.success || schema === undefined) continue;
     for (const issue of parsed.error.issues) {
       unnamed += Math.max(0, keysIn(issue) - MOST_PROBLEMS);
       for (const found of problemsOf(issue, value, schema)) {
@@ -30,18 +47,13 @@ export function readRequest(sent: Read, route: Endpoint): Read {
         else unnamed++;
       }
     }
-    return undefined;
-  };
-  const params = read(route.params, sent.params);
-  const query = read(route.query, sent.query);
-  const body = read(route.body, sent.body);
-  if (problems.length === 0) return { params, query, body };
+  }
   const [first] = problems as [FieldProblem, ...FieldProblem[]];
   const others = problems.length - 1 + unnamed;
   const more = others === 0 ? '' : `, and ${others} more`;
   const message =
     first.field === '' ? `the request ${first.message}` : `\`${shown(first.field)}\` ${first.message}`;
-  throw new RequestRefused('request_invalid', `${message}${more}`, { fields: problems });
+  return new RequestRefused('request_invalid', `${message}${more}`, { fields: problems });
 }
 
 const LONGEST_ECHO = 200;
