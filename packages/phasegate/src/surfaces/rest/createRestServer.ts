@@ -2,7 +2,7 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { getPath } from 'hono/utils/url';
-import { createFairStarts, type FairStarts } from '../../limits/fairStarts.ts';
+import { createFairStarts, createSingleStarts, type FairStarts } from '../../limits/fairStarts.ts';
 import { createTurns } from '../../limits/turns.ts';
 import type { UnlockedHuman } from '../../runtime/ports.ts';
 import { createActs } from './acts.ts';
@@ -95,7 +95,8 @@ export function createRestApp(given: RestParts): RestApp {
       await next();
     });
   }
-  const starts = createFairStarts();
+  // Here a body is read, and a tool carried out, after the beginning.
+  const starts = createSingleStarts();
   const inTurn = beginInTurn(starts);
   const oneAtATime = oneLargeBody(parts);
   app.use('/api/*', inTurn, oneAtATime, guardBodies(settings));
@@ -128,7 +129,7 @@ export function createRestApp(given: RestParts): RestApp {
     hot:
       settings.verbose === true || settings.tracing === true
         ? null
-        : createHotRoutes({ parts, metrics, starts, routes: HOT_ROUTES }),
+        : createHotRoutes({ parts, metrics, starts: createFairStarts(), routes: HOT_ROUTES }),
     endStreams() {
       health.leave();
       streams.close();

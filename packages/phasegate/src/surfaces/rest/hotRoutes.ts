@@ -22,7 +22,7 @@ export interface HotRoutes {
 export interface HotRouteParts {
   readonly parts: RestParts;
   readonly metrics: Pick<Metrics, 'request' | 'storeFault'>;
-  /** Shared with the usual way. */
+  /** By which those of one agent begin together for a moment: their bodies are read by then. */
   readonly starts: FairStarts;
   /** The routes to be fast; each takes a phase token and a JSON body. */
   readonly routes: readonly Endpoint[];
