@@ -218,6 +218,7 @@ export function createBatch(seal: Seal, found: Prefetched): Batch {
     changeLease(change) {
       const { run, item } = 'put' in change ? change.put : change.drop;
       const key = leaseKey(run, item);
+      if ('put' in change && change.onlyHeld && sound(leases.get(key))?.agent !== change.put.agent) return;
       writes.leases.set(key, change);
       if ('put' in change) leases.set(key, change.put);
       else leases.delete(key);

@@ -82,11 +82,15 @@ export function runParts(parts: {
       const write = prepareWrite(run, audit);
       writtenDrafts(beside.project ?? []);
       let others: Rivals | undefined;
-      const runs = (beside.leases ?? []).map((change) =>
-        'put' in change ? change.put.run : change.drop.run,
-      );
+      const changes = beside.leases ?? [];
+      const runs = changes.map((change) => ('put' in change ? change.put.run : change.drop.run));
+      const leases = changes.flatMap((change) => ('put' in change && change.onlyHeld ? [change.put] : []));
       return writer.submit({
-        needs: { runs: [run.id, ...runs], ...(beside.calls === undefined ? {} : { calls: [run.id] }) },
+        needs: {
+          runs: [run.id, ...runs],
+          leases,
+          ...(beside.calls === undefined ? {} : { calls: [run.id] }),
+        },
         contends(batch) {
           const before = batch.current(run.id);
           if (before?.version !== version) return false;

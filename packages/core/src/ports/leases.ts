@@ -29,7 +29,13 @@ export interface LeaseRecord {
 export type LeaseKey = Pick<LeaseRecord, 'run' | 'item'>;
 
 /** A lease to be written with a run, or to be dropped with it. */
-export type LeaseChange = { readonly put: LeaseRecord } | { readonly drop: LeaseKey };
+export type LeaseChange =
+  | {
+      readonly put: LeaseRecord;
+      /** Only where the same agent has the lease that is there: nobody is given one by it. */
+      readonly onlyHeld?: true;
+    }
+  | { readonly drop: LeaseKey };
 
 /** Claims, leases and the phase tokens that go with them. */
 export interface Claims {

@@ -24,6 +24,32 @@ export const LEASE_CLAUSES: readonly Clause[] = [
     },
   },
   {
+    name: 'moves a lease on with its run for the agent that has it, and gives nobody one by it',
+    async body(store, expect, { sampleRun }) {
+      const run = sampleRun('r1');
+      await create(store, run);
+      const moving = (put: LeaseRecord) => ({ leases: [{ put, onlyHeld: true as const }] });
+      await store.save(afterDraft(run), 1, [], moving(sampleLease({ epoch: 2 })));
+      expect(await store.leases()).toEqual([]);
+
+      const held = sampleLease({ epoch: 2, jti: 'j' });
+      await store.save(afterDraft(run), 2, [], { leases: [{ put: held }] });
+      await store.save(afterDraft(run), 3, [], moving(sampleLease({ epoch: 3, agent: 'another' })));
+      expect(await store.leases()).toEqual([held]);
+
+      const moved = sampleLease({ epoch: 4 });
+      await store.save(afterDraft(run), 4, [], moving(moved));
+      expect(await store.leases()).toEqual([moved]);
+
+      // Dropped in the same moment, it does not come back.
+      const [dropped] = await Promise.all([
+        store.dropLease(moved),
+        store.save(afterDraft(run), 5, [], moving(sampleLease({ epoch: 5 }))),
+      ]);
+      expect([dropped, await store.leases()]).toEqual([true, []]);
+    },
+  },
+  {
     name: 'leaves leases alone where the run was not written, because someone else was faster',
     async body(store, expect, { sampleRun }) {
       const run = sampleRun('r1');

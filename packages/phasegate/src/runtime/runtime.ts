@@ -312,7 +312,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       overview: async (runId) => overviewOf((await attend(runId, principal)).run.workflow),
       async submit(runId, command) {
         const beside = (before: Run, { run: after }: { readonly run: Run }) =>
-          movedLease(store, { before, after }, { principal, now: parts.now() });
+          movedLease({ before, after }, { principal, now: parts.now() });
         return (await submit(runId, command, { principal, beside, ...around })).submitted;
       },
       async runs({ held = false, ...query } = {}) {

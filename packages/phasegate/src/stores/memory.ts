@@ -99,6 +99,7 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
   function changeLease(change: LeaseChange): void {
     const { run, item } = 'put' in change ? change.put : change.drop;
     const ofRun = leases.get(run) ?? new Map<string | null, LeaseRecord>();
+    if ('put' in change && change.onlyHeld && ofRun.get(item)?.agent !== change.put.agent) return;
     if ('put' in change) ofRun.set(item, change.put);
     else ofRun.delete(item);
     leases.set(run, ofRun);

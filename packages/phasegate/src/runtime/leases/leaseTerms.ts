@@ -1,6 +1,6 @@
 import { type PhaseId, type Principal, phaseById, type Run } from '@phasegate/core';
 import { LEASE_SECONDS } from '@phasegate/core/model';
-import type { AgentPrincipal, AuditDraft, LeaseChange, LeaseRecord, Store } from '../ports.ts';
+import type { AgentPrincipal, AuditDraft, LeaseChange, LeaseRecord } from '../ports.ts';
 import type { IssuedToken, Tokens } from '../tokens/tokens.ts';
 
 /** How long an agent may be silent, in milliseconds. */
@@ -80,16 +80,15 @@ export function bareLease(
 }
 
 /** The lease of an agent that moved its run on without a token: it goes with the run, and its tokens do not. */
-export async function movedLease(
-  store: Pick<Store, 'lease'>,
+export function movedLease(
   { before, after }: { readonly before: Run; readonly after: Run },
   { principal: { kind, name }, now }: { readonly principal: Principal; readonly now: number },
-): Promise<{ readonly leases?: readonly LeaseChange[] }> {
+): { readonly leases?: readonly LeaseChange[] } {
   const stays = after.phase !== null && after.holder === name && before.holder === name;
   if (kind !== 'agent' || after.epoch === before.epoch || !stays) return {};
   // Who started a run itself has none, and is not given one that could run out.
-  if ((await store.lease(after.id, null))?.agent !== name) return {};
-  return { leases: [{ put: bareLease(after, { agent: { kind, name }, item: null, now }) }] };
+  const put = bareLease(after, { agent: { kind, name }, item: null, now });
+  return { leases: [{ put, onlyHeld: true }] };
 }
 
 function later(one: string, other: string): string {

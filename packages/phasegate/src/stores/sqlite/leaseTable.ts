@@ -68,6 +68,7 @@ export function openLeaseTable(database: DatabaseSync, seal: Seal): LeaseTable {
       }
       const lease = change.put;
       const { run, item, agent, epoch, expiresAt, jti, previousJti } = lease;
+      if (change.onlyHeld && rows.current(keyOf(run, item))?.lease.agent !== agent) return;
       const mac = leaseMac(seal, lease);
       write().run(run, item ?? '', agent, epoch, expiresAt, jti, previousJti, mac);
       rows.change(keyOf(run, item), { lease, mac });
