@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import pg from 'pg';
 import type { ConnectionSettings } from './connectionSettings.ts';
 import { isOfTheWay, isOutdated, storeFault, unavailable } from './faults.ts';
@@ -62,10 +63,11 @@ export function openDatabase(
   intercept: Intercept = (query) => query,
 ): Database {
   const config = clientConfig(settings, limits);
+  const keyed = { ...config, options: `${config.options} ${BY_KEY}` };
   const pools = {
-    reading: new pg.Pool({ ...config, max: limits.readers, idleTimeoutMillis: 30_000 }),
+    reading: new pg.Pool({ ...keyed, max: limits.readers, idleTimeoutMillis: 30_000 }),
     // What need not wait for an answer is sent at once: each wait is a way to the server and back.
-    writing: new pg.Pool({ ...config, pipeline: true, max: 1, idleTimeoutMillis: 0 } as pg.PoolConfig),
+    writing: new pg.Pool({ ...keyed, pipeline: true, max: 1, idleTimeoutMillis: 0 } as pg.PoolConfig),
   };
   // An idle connection that is cut is opened anew by the next who needs it; without a listener it would end the process.
   // So would one that is cut while it is used, between two statements: the one who uses it learns of it by the next.
@@ -90,8 +92,7 @@ export function openDatabase(
     let broken = false;
     try {
       client = await pools[kind].connect();
-      const answered = await work(intercept(queryOn(client), kind));
-      return answered;
+      return await work(intercept(queryOn(client, kind === 'writing'), kind));
     } catch (error) {
       broken = kind === 'writing' || isOfTheWay(error) || isOutdated(error);
       throw error;
@@ -118,6 +119,7 @@ export function openDatabase(
         return await using('reading', async (query) => {
           await query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
           try {
+            await query(FREELY);
             return await work(query);
           } finally {
             await query('COMMIT').catch(() => undefined);
@@ -141,11 +143,22 @@ export function openDatabase(
 /** After it the statements of a transaction may take as long as they take, on the server and here. */
 export const PATIENTLY = 'SET LOCAL statement_timeout = 0';
 
+/**
+ * A plan is made once for each connection, often while there is hardly a row, and to read a whole table is the best plan
+ * then. It stays when there are many. What is asked on these connections has an index, however many rows there are.
+ */
+const WHOLE_TABLES = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin'];
+const BY_KEY = [...WHOLE_TABLES, 'jit'].map((name) => `-c ${name}=off`).join(' ');
+
+/** For those who read all that there is. */
+const FREELY = `SELECT ${WHOLE_TABLES.map((name) => `set_config('${name}', 'on', true)`).join(', ')}`;
+
 /** Statements are prepared once for each connection, by a name that stands for their text. */
-function queryOn(client: pg.ClientBase): Query {
+function queryOn(client: pg.ClientBase, isPipelined: boolean): Query {
   let patience = {};
   return async (text, values = []) => {
-    const name = values.length === 0 ? undefined : nameOf(text);
+    if (isPipelined) sendTogether(client);
+    const name = values.length > 0 || text.startsWith('SELECT') ? nameOf(text) : undefined;
     if (text === PATIENTLY) patience = { query_timeout: PATIENT_MS };
     const { rows, rowCount, command } = await client.query({
       ...(name === undefined ? {} : { name }),
@@ -158,6 +171,20 @@ function queryOn(client: pg.ClientBase): Query {
       throw new Error('what was to be committed was rolled back');
     return { rows: (rows ?? []) as readonly Row[], count: rowCount ?? 0 };
   };
+}
+
+const corked = new WeakSet<object>();
+
+/** What is asked in one turn goes to the server in one piece. */
+function sendTogether(client: pg.ClientBase): void {
+  if (corked.has(client)) return;
+  const { stream } = (client as unknown as { readonly connection: { readonly stream: Duplex } }).connection;
+  corked.add(client);
+  stream.cork();
+  process.nextTick(() => {
+    corked.delete(client);
+    stream.uncork();
+  });
 }
 
 const names = new Map<string, string>();

@@ -79,6 +79,11 @@ export function isOfOneQuestion(error: unknown): boolean {
   return isOfOneWrite(error) || (error instanceof PhasegateError && isOfOneWrite(error.cause));
 }
 
+/** Whether a statement divided by zero, as those do that end a transaction by themselves. */
+export function isDivisionByZero(error: unknown): boolean {
+  return stateOf(error) === '22012';
+}
+
 /** The five characters by which PostgreSQL tells what is wrong; null where somebody else speaks. */
 function stateOf(error: unknown): string | null {
   const code = own(error, 'code');

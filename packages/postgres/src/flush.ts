@@ -5,42 +5,52 @@ import type { CallRecord, Seal } from '@phasegate/core/ports';
 import type { RunWrite, Writes } from './batch.ts';
 import { type Ask, type ChainParts, writeChains } from './chains.ts';
 import type { Answered, Query } from './database.ts';
-import { LostRace } from './faults.ts';
+import { isDivisionByZero, LostRace } from './faults.ts';
 import { keptMac } from './keptRows.ts';
-import { columns } from './rows.ts';
+import { columns, textOrNull } from './rows.ts';
 
 /**
- * Writes all of a batch; gives the number of its transaction where it has records. Nothing here depends on an answer but
- * that of the head: all other statements are sent at once, and done by the server one after another.
+ * Writes all of a batch and commits it. Nothing here depends on an answer but that of the head: all other statements are
+ * sent at once, and done by the server one after another; the commit is of the last ones, where the server says by itself
+ * that the batch is not to be. `reached` is told the number of the transaction before its commit is sent, and null where it
+ * has none.
  */
 export async function flush(
   query: Query,
-  writes: Writes,
+  { writes, reached }: { readonly writes: Writes; reached(transaction: string | null): void },
   parts: ChainParts,
-): Promise<{ readonly transaction: string | null }> {
+): Promise<void> {
   const asked: Promise<Answered>[] = [];
+  let failed = false;
   const ask: Ask = (text, values) => {
-    const answer = query(text, values);
+    const answer = query(text, values).catch((error: unknown) => {
+      failed = true;
+      // They were locked when they were read: only somebody without regard for locks comes in between.
+      const isLost = text === UPDATE_HEADS && isDivisionByZero(error);
+      throw isLost ? new LostRace('a run was changed in between') : error;
+    });
     // All are waited for below; until then, none that fails early is nobody's.
     answer.catch(() => undefined);
     asked.push(answer);
-    return answer;
   };
   const transaction = writes.chains.length > 0 ? await writeChains({ query, ask }, writes, parts) : null;
-  const { moved, changed } = writeRuns(ask, writes);
+  writeRuns(ask, writes);
   writeBeside(ask, writes, parts.seal);
+  // INVARIANT: a statement that could not even be sent, and that the server so knows nothing of, is known by the next turn.
+  if (transaction !== null) await new Promise((resume) => setImmediate(resume));
+  if (failed || transaction === null) await Promise.all(asked);
+  reached(transaction ?? (await transactionOf(query)));
+  ask('COMMIT');
   await Promise.all(asked);
-  // They were locked when they were read: only somebody without regard for locks comes in between.
-  if (((await moved)?.count ?? 0) !== changed) throw new LostRace('a run was changed in between');
-  return { transaction };
 }
 
-/** Gives how many runs are changed, and what will tell whether they were. */
-function writeRuns(
-  ask: Ask,
-  writes: Writes,
-): { readonly moved: Promise<Answered> | undefined; readonly changed: number } {
-  let headsMoved: Promise<Answered> | undefined;
+/** The number by which it can be asked later what became of a transaction; null where it has written nothing. */
+async function transactionOf(query: Query): Promise<string | null> {
+  const { rows } = await query('SELECT pg_current_xact_id_if_assigned()::text AS transaction');
+  return textOrNull(rows[0] ?? {}, 'transaction');
+}
+
+function writeRuns(ask: Ask, writes: Writes): void {
   const all = [...writes.runs.values()];
   const made = all.filter(({ was }) => was === null);
   const changed = all.filter(({ was }) => was !== null);
@@ -58,7 +68,7 @@ function writeRuns(
       head.hash,
       mac,
     ]);
-    headsMoved = ask(UPDATE_HEADS, columns(moved, 7));
+    ask(UPDATE_HEADS, [...columns(moved, 7), changed.length]);
   }
   const states = changed.filter(({ state }) => state !== null);
   if (states.length > 0) {
@@ -90,7 +100,6 @@ function writeRuns(
   for (const { ref, since } of writes.rests) {
     ask('UPDATE runs SET quiet_since = $2 WHERE key = $1', [ref.key, since]);
   }
-  return { moved: headsMoved, changed: changed.length };
 }
 
 /** What both statements write of a run, in their order. */
@@ -180,11 +189,13 @@ function beginCalls(ask: Ask, calls: readonly CallRecord[]): void {
 
 const INSERT_WORKFLOWS = `INSERT INTO workflows (hash, data) SELECT * FROM unnest($1::text[], $2::text[])
   ON CONFLICT (hash) DO NOTHING`;
-/** Compare and swap: only what is still as it was read. */
-const UPDATE_HEADS = `UPDATE run_heads h SET version = u.version, seq = u.seq, hash = u.hash, mac = u.mac
-  FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::text[])
-    AS u(run, was_version, was_seq, version, seq, hash, mac)
-  WHERE h.run = u.run AND h.version = u.was_version AND h.seq = u.was_seq`;
+/** Compare and swap: only what is still as it was read, and all of it, or the transaction ends here by a division by zero. */
+const UPDATE_HEADS = `WITH moved AS (
+    UPDATE run_heads h SET version = u.version, seq = u.seq, hash = u.hash, mac = u.mac
+    FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::text[])
+      AS u(run, was_version, was_seq, version, seq, hash, mac)
+    WHERE h.run = u.run AND h.version = u.was_version AND h.seq = u.was_seq RETURNING 1)
+  SELECT 1 / (count(*) = $8::integer)::integer FROM moved`;
 const INSERT_HEADS = `INSERT INTO run_heads (run, version, seq, hash, mac)
   SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::text[])`;
 const CHANGING = `$1::bigint[], $2::text[], $3::text[], $4::integer[], $5::text[], $6::text[], $7::text[], $8::bigint[],

@@ -8,13 +8,8 @@ import { openNode, tamper } from './fixtures/nodes.ts';
 import { testSeal } from './fixtures/testSeal.ts';
 
 const { sampleRun } = samplesWith((text) => hash('sha256', text));
-const SENT = [
-  'INSERT INTO audit',
-  'UPDATE heads',
-  'UPDATE run_heads',
-  'UPDATE runs',
-  'INSERT INTO texts',
-] as const;
+const SWAPPING = 'WITH moved AS (\n    UPDATE run_heads';
+const SENT = ['INSERT INTO audit', 'UPDATE heads', SWAPPING, 'UPDATE runs', 'INSERT INTO texts'] as const;
 /** What cannot even be sent: in its place the statement after it is answered. */
 const UNSENDABLE = {
   toPostgres() {
@@ -50,6 +45,37 @@ test('of a batch in which any statement fails nothing is written, and nothing of
 
   expect(await save()).toBe(true);
   expect((await node.verify()).findings).toEqual([]);
+});
+
+test('a batch that would swap what is not as it was read is not committed, and done again', async () => {
+  const [url, seal] = [await freshSchema(), testSeal()];
+  const told: string[] = [];
+  let isArmed = false;
+  const node = await openNode(url, seal, {
+    intercept:
+      (query, kind) =>
+      async (text, values = []) => {
+        if (!isArmed || kind !== 'writing') return query(text, values);
+        told.push(text);
+        if (!text.startsWith(SWAPPING)) return query(text, values);
+        isArmed = false;
+        // It expects another version than there is.
+        return query(
+          text,
+          values.map((value, index) => (index === 1 ? (value as number[]).map((n) => n + 1) : value)),
+        );
+      },
+  });
+  const run = sampleRun('r1');
+  await create(node, run);
+  isArmed = true;
+
+  expect(await node.save(afterDraft(run), 1, [sampleDraft('phase_completed')])).toBe(true);
+
+  expect(isArmed).toBe(false);
+  expect(told.filter((text) => text.startsWith('INSERT INTO audit')).length).toBe(1);
+  expect((await node.load('r1'))?.version).toBe(2);
+  expect(await node.verify()).toMatchObject({ ok: true, records: 3 });
 });
 
 test('a commit that the database made a rollback of is not told as one', async () => {

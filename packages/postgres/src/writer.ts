@@ -11,7 +11,7 @@ import { readKept } from './keptRows.ts';
 import { type LeaseAsked, readLeases } from './leaseRows.ts';
 import { LOCK } from './migrate.ts';
 import type { Partitions } from './partitions.ts';
-import { text, textOrNull } from './rows.ts';
+import { text } from './rows.ts';
 import type { RunReader, RunRow } from './runReader.ts';
 
 /** What a work must have read, and keeps others from writing, before it is done. */
@@ -144,14 +144,12 @@ export function createWriter(parts: WriterParts): Writer {
           answers.push(typeof work === 'function' ? await work(query, batch) : work.act(batch));
         }
         guilty = undefined;
-        const { transaction } = await flush(query, batch.writes, flushing);
-        reached = {
-          transaction: transaction ?? (await transactionOf(query)),
-          answers,
-          rows: [...batch.writes.runs.values()].map(({ row }) => row),
+        const rows = () => [...batch.writes.runs.values()].map(({ row }) => row);
+        const onReached = (transaction: string | null) => {
+          reached = { transaction, answers, rows: rows() };
         };
-        await query('COMMIT');
-        return committed(reached);
+        await flush(query, { writes: batch.writes, reached: onReached }, flushing);
+        return committed({ answers, rows: rows() });
       });
     } catch (error) {
       // What a write throws itself fails that write alone; a failed statement of it is judged like any other.
@@ -163,7 +161,7 @@ export function createWriter(parts: WriterParts): Writer {
     }
   }
 
-  function committed({ answers, rows }: Reached): Ended {
+  function committed({ answers, rows }: Omit<Reached, 'transaction'>): Ended {
     reader.committed(rows);
     return { ok: true, answers };
   }
@@ -276,12 +274,6 @@ interface Failed {
 
 function erasOf({ needs }: Work<unknown>): readonly number[] {
   return needs.made === undefined ? [] : [needs.made.era];
-}
-
-/** The number by which it can be asked later what became of a transaction; null where it has written nothing. */
-async function transactionOf(query: Query): Promise<string | null> {
-  const { rows } = await query('SELECT pg_current_xact_id_if_assigned()::text AS transaction');
-  return textOrNull(rows[0] ?? {}, 'transaction');
 }
 
 async function archivedOf(query: Query, runs: readonly string[]): Promise<ReadonlySet<string>> {

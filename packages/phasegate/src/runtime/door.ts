@@ -13,22 +13,14 @@ import {
 import { findPhase, holdsAnItem, outcomeOf, recordedRefusal, refuseUnderWay } from '@phasegate/core/engine';
 import { failureOf, refusedDatabase } from './attemptFor.ts';
 import { drafts, largestRefusal, nameOf } from './auditDrafts.ts';
+import { changesHands, NOTHING, overFor, type Past, WholeRun } from './callsOver.ts';
 import { COMPLETION_MS, type Seen } from './callsUnderWay.ts';
 import { companyOf } from './companyOf.ts';
 import { demandFit } from './demandFit.ts';
 import { withRestoredFiles } from './guard/guard.ts';
 import { demandSame, inSameVisit } from './inSameVisit.ts';
 import type { Judged, Judging } from './judging.ts';
-import {
-  type Asked,
-  isLastItem,
-  type Manner,
-  mannerOf,
-  moves,
-  roundsOf,
-  type Scope,
-  scopeOf,
-} from './mannerOf.ts';
+import { type Asked, isLastItem, mannerOf, moves, roundsOf, type Scope, scopeOf } from './mannerOf.ts';
 import type { Around, AuditDraft, CallRecord, CallsOver, LeaseChange, StoredRun } from './ports.ts';
 import type { Rendering } from './rendering.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
@@ -41,6 +33,14 @@ import { timeFor } from './timeFor.ts';
  */
 export interface Door {
   submit(runId: string, asked: Asked, how: Submitting): Promise<Kept>;
+  /** Reads what a submission of it begins with, all at once: for stores that are asked over a wire. */
+  lookAhead(runId: string, asked: Asked): Promise<Ahead>;
+}
+
+/** What was read for a submission right before it. What changes in between shows when the decision is saved. */
+export interface Ahead {
+  readonly stored: StoredRun;
+  readonly seen: Seen;
 }
 
 /** Who submits, and what goes with it. */
@@ -48,6 +48,7 @@ export interface Submitting extends Around {
   readonly principal: Principal;
   /** The run as it was shown to the one who decides: counts if it is saved over, else it is loaded anew. */
   readonly loaded?: StoredRun | undefined;
+  readonly ahead?: Ahead | undefined;
   /** Called with the decision, before it is saved; called again when it has to be decided once more. */
   readonly beside?: (before: Run, decision: Judged) => Companions | Promise<Companions>;
 }
@@ -88,7 +89,8 @@ export function createDoor(parts: DoorParts): Door {
     try {
       const decided = await whileClosed(runId, asked, { ...how, until, scope: scopeOf(asked) });
       // An item turned out to be the last: everyone's calls have to be waited for.
-      return decided ?? (await whileClosed(runId, asked, { ...how, until, scope: null })) ?? changed(runId);
+      const whole = { ...how, ahead: undefined, until, scope: null };
+      return decided ?? (await whileClosed(runId, asked, whole)) ?? changed(runId);
     } finally {
       await parts.guard?.release(runId, how.principal);
     }
@@ -97,9 +99,12 @@ export function createDoor(parts: DoorParts): Door {
   /** Nobody new comes in while an agent's command waits and is looked at. Null where more has to be closed. */
   async function whileClosed(runId: string, asked: Asked, how: Scoped): Promise<Kept | null> {
     const { scope } = how;
-    const reopen = closes(runId, asked, how) ? await calls.close(runId, scope) : () => undefined;
+    const isClosing = closes(runId, asked, how);
+    // Who waits for another's command waits for it to change the run.
+    const ahead = isClosing && calls.isClosed(runId, scope) ? undefined : how.ahead;
+    const reopen = isClosing ? await calls.close(runId, scope) : () => undefined;
     try {
-      return await decideInRounds(runId, asked, how);
+      return await decideInRounds(runId, asked, { ...how, ahead });
     } catch (error) {
       if (error instanceof WholeRun && scope !== null) return null;
       throw error;
@@ -118,23 +123,23 @@ export function createDoor(parts: DoorParts): Door {
 
   async function decideInRounds(runId: string, asked: Asked, how: Scoped): Promise<Kept> {
     let lost = false;
-    let loaded = how.loaded;
+    let { loaded, ahead } = how;
     for (let left = roundsOf(asked); left > 0; left--) {
-      const came = await tryOnce(runId, asked, { ...how, loaded, lost, last: left === 1 });
-      loaded = undefined;
+      const came = await tryOnce(runId, asked, { ...how, loaded, ahead, lost, last: left === 1 });
       if (typeof came !== 'string') return came;
       if (came === 'given_up') break;
-      // Waiting is not a conflict: the run is looked at afresh, as if it had been asked for now.
-      if (came === 'waited') left += 1;
+      // Waiting is not a conflict: the run is looked at afresh, as if it had been asked for now. So with what was read ahead.
+      if (came === 'waited' || ahead !== undefined) left += 1;
+      loaded = undefined;
+      ahead = undefined;
       lost = came === 'lost';
     }
     return changed(runId);
   }
 
   async function tryOnce(runId: string, asked: Asked, how: Trying): Promise<Kept | Fruitless> {
-    // Looked at before the run is: what is begun after this is seen when the run is saved.
-    const seen = how.scope === undefined ? NOTHING : await calls.look(runId, how.scope);
-    const { run, version } = how.loaded ?? (await load(runId));
+    const { stored, seen } = how.ahead ?? (await lookAt(runId, how));
+    const { run, version } = stored;
     const command = await commandFor(run, asked, how);
     const manner = how.last && mannerOf(command) === 'clears' ? 'ends' : mannerOf(command);
     if (
@@ -147,6 +152,15 @@ export function createDoor(parts: DoorParts): Door {
       return manner === 'waits' ? 'waited' : 'lost';
     }
     return decideOnce({ run, version }, command, { ...how, seen, manner });
+  }
+
+  /** In any order: a call that is begun, and a run that is changed, after this is seen when the run is saved. */
+  async function lookAt(runId: string, { scope, loaded }: Pick<Scoped, 'scope' | 'loaded'>): Promise<Ahead> {
+    const [seen, stored] = await Promise.all([
+      scope === undefined ? NOTHING : calls.look(runId, scope),
+      loaded ?? load(runId),
+    ]);
+    return { stored, seen };
   }
 
   async function decideOnce(
@@ -328,7 +342,7 @@ export function createDoor(parts: DoorParts): Door {
     return 'looks' in step ? null : step;
   }
 
-  return { submit };
+  return { submit, lookAhead: (runId, asked) => lookAt(runId, { scope: scopeOf(asked) }) };
 }
 
 interface Scoped extends Submitting {
@@ -350,30 +364,6 @@ interface Keeping {
   readonly decision: Judged;
   readonly beside: Companions | undefined;
   readonly over: CallsOver | undefined;
-}
-
-/** What a decision is saved past. */
-interface Past {
-  readonly manner: Manner;
-  readonly seen: Seen;
-}
-
-/** More has to be closed than was. */
-class WholeRun extends Error {}
-const NOTHING: Seen = { under: [], void: [], begun: 0 };
-/** The calls that must be over for a decision to be written. */
-function overFor(before: Run, after: Run, { scope, seen, manner }: Scoped & Past): CallsOver | undefined {
-  if (manner === 'ends') return undefined;
-  const moved = moves(before, after);
-  if (moved && scope !== null) throw new WholeRun();
-  if (scope === undefined || (!moved && scope === null)) return undefined;
-  return { item: scope, void: seen.void, begun: seen.begun };
-}
-
-/** Whether a call was made by somebody who held what it was for, and does not any more. */
-function changesHands({ item }: CallRecord, before: Run, after: Run): boolean {
-  if (item === null) return before.holder !== after.holder;
-  return before.work.items?.[item]?.holder !== after.work.items?.[item]?.holder;
 }
 
 function handsInWork({ kind }: Command): boolean {

@@ -11,6 +11,8 @@ export interface InFlight {
    * without, the whole run. Closings that concern each other take turns.
    */
   close(runId: string, item?: string | null): Promise<() => void>;
+  /** Whether `close` would have to wait for another that has closed it. */
+  isClosed(runId: string, item?: string | null): boolean;
 }
 
 /** Somebody inside. */
@@ -69,6 +71,11 @@ export function createInFlight(): InFlight {
       return () => {
         if (room.closing.delete(closing)) tidy(runId, room);
       };
+    },
+
+    isClosed(runId, item = null) {
+      const room = rooms.get(runId);
+      return room !== undefined && overlapsClosing(room, item);
     },
   };
 }

@@ -45,7 +45,7 @@ import type { Judging } from './toolbox.ts';
 import { unknownRun } from './unknownRun.ts';
 
 /** The runtime: shows runs, judges tool calls, and has the door change what is changed. */
-export interface Runtime extends Door {
+export interface Runtime extends Pick<Door, 'submit'> {
   as(principal: Principal, around?: Around & Pick<Submitting, 'loaded'>): Phasegate;
   /**
    * As `judgeTool`, for the holder of a token: the run must still be in the token's epoch, else `token_dead`. With a
@@ -102,15 +102,18 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   const presence = createPresence(store, door);
   type Asked = Parameters<typeof door.submit>[1];
   const submit: typeof door.submit = async (runId, asked, how) => {
+    const isAgent = how.principal.kind === 'agent';
     // At once, where it can be.
-    const before = store.peek?.(runId, null).run ?? (await load(runId)).run;
+    const isAhead = isAgent && store.peek === undefined && how.loaded === undefined;
+    const ahead = isAhead ? await door.lookAhead(runId, asked) : undefined;
+    const before = ahead?.stored.run ?? store.peek?.(runId, null).run ?? (await load(runId)).run;
     // An agent is not made to wait for it: the one who submits first closes the run to calls first.
     if (how.principal.kind === 'human') await demandApprover(how.principal);
     const command = how.principal.kind === 'human' ? await permitted(asked, how.principal) : asked;
     demandInFolder(parts, before, asked);
-    const isAgent = how.principal.kind === 'agent';
-    if (isAgent && before.status === 'active') await parkUnhooked(before, true);
-    const decided = () => door.submit(runId, masked(command), withFiles(parts.fence, how));
+    const isParked = isAgent && before.status === 'active' && (await parkUnhooked(before, true));
+    const given = isParked ? how : { ...how, ahead };
+    const decided = () => door.submit(runId, masked(command), withFiles(parts.fence, given));
     const answer = await (parts.fence?.during(runId, decided) ?? decided());
     if (isAgent && 'kind' in asked && asked.kind === 'claim')
       await presence.demand(answer.run, how.principal.name, asked.item);
@@ -139,11 +142,12 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   }
 
   /** INVARIANT: no phase is worked on by an agent that is attached less closely than its workflow asks for. */
-  async function parkUnhooked(run: Run, isAtWork: boolean): Promise<void> {
-    if (attachmentOf(run.workflow.enforcement.ring) !== 'hooked') return;
+  async function parkUnhooked(run: Run, isAtWork: boolean): Promise<boolean> {
+    if (attachmentOf(run.workflow.enforcement.ring) !== 'hooked') return false;
     const message = (await parts.hooked?.problem(run, isAtWork)) ?? null;
-    if (message === null) return;
+    if (message === null) return false;
     await door.submit(run.id, { kind: 'escalate', reason: 'ring_too_low', message }, { principal: ENGINE });
+    return true;
   }
 
   /** INVARIANT: masked before the engine sees it, so that run, audit, card and answer hold the same. */
