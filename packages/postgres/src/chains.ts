@@ -34,13 +34,13 @@ export const PROJECT = 0;
 /**
  * Writes the records of a batch and signs the head over all of them. The row of the head is locked from here to the
  * commit: so records have places in the order of the commits, and a reader who has seen one has seen all before it.
- * Gives the number of the transaction.
+ * Gives by what it is known later.
  */
 export async function writeChains(
   { query, ask }: { readonly query: Query; readonly ask: Ask },
   writes: Writes,
   parts: ChainParts,
-): Promise<string> {
+): Promise<Mark> {
   const { seal } = parts;
   const row = (await query(LOCK_HEAD)).rows[0] ?? {};
   parts.clock(Number(row.clock));
@@ -56,7 +56,24 @@ export async function writeChains(
   genuine.set(seal, wholeOf(signed));
   const sums = [sumText(sum.plain), sumText(sum.weighted)];
   ask(WRITE_HEAD, [place, project.seq, project.hash, ...sums, runs, time, signature, parts.channel]);
-  return text(row, 'transaction');
+  return { transaction: text(row, 'transaction'), ...proofOf(records), server: null };
+}
+
+/** By what it can be asked later whether a transaction was committed. */
+export interface Mark {
+  readonly transaction: string;
+  /**
+   * Where its last record stands, and its hash. The number alone is no proof: after a crash the database gives a number
+   * anew of which nothing had come to the disk, and then tells what became of somebody else's transaction.
+   */
+  readonly proof: readonly [era: unknown, run: unknown, seq: unknown, hash: unknown] | null;
+  /** Where there is no record: when the server was started, as it gives no number anew while it runs. */
+  readonly server: string | null;
+}
+
+function proofOf(records: readonly (readonly unknown[])[]): Pick<Mark, 'proof'> {
+  const last = records.at(-1);
+  return { proof: last === undefined ? null : [last[0], last[2], last[3], last[9]] };
 }
 
 /** The rows of all records, each at its place. */

@@ -63,6 +63,21 @@ export function isOfTheWay(error: unknown): boolean {
   );
 }
 
+/**
+ * Whether a server that lives said that the transaction failed. What else goes wrong after a commit was sent, of TLS or in
+ * this process, says nothing about the commit; nor do the words of a server that has no room or may be about to crash.
+ */
+export function isRefusal(error: unknown): boolean {
+  const state = stateOf(error);
+  if (state === null) return error instanceof LostRace;
+  return !isOfTheWay(error) && !/^(?:53|58|XX)/.test(state);
+}
+
+/** Whether it is no word of the server, or its last one: done again, it may go well. */
+export function isOfNoServer(error: unknown): boolean {
+  return stateOf(error) === null || isOfTheWay(error);
+}
+
 /** Whether it is the values of one write that were refused: the others of its transaction may go well without it. */
 export function isOfOneWrite(error: unknown): boolean {
   const state = stateOf(error) ?? '';

@@ -3,7 +3,7 @@ import type { Run } from '@phasegate/core';
 import { goalOf } from '@phasegate/core/engine';
 import type { CallRecord, Seal } from '@phasegate/core/ports';
 import type { RunWrite, Writes } from './batch.ts';
-import { type Ask, type ChainParts, writeChains } from './chains.ts';
+import { type Ask, type ChainParts, type Mark, writeChains } from './chains.ts';
 import type { Answered, Query } from './database.ts';
 import { isDivisionByZero, LostRace } from './faults.ts';
 import { keptMac } from './keptRows.ts';
@@ -12,12 +12,12 @@ import { columns, textOrNull } from './rows.ts';
 /**
  * Writes all of a batch and commits it. Nothing here depends on an answer but that of the head: all other statements are
  * sent at once, and done by the server one after another; the commit is of the last ones, where the server says by itself
- * that the batch is not to be. `reached` is told the number of the transaction before its commit is sent, and null where it
- * has none.
+ * that the batch is not to be. `reached` is told by what the transaction is known before its commit is sent, and null where
+ * it has none.
  */
 export async function flush(
   query: Query,
-  { writes, reached }: { readonly writes: Writes; reached(transaction: string | null): void },
+  { writes, reached }: { readonly writes: Writes; reached(mark: Mark | null): void },
   parts: ChainParts,
 ): Promise<void> {
   const asked: Promise<Answered>[] = [];
@@ -33,22 +33,26 @@ export async function flush(
     answer.catch(() => undefined);
     asked.push(answer);
   };
-  const transaction = writes.chains.length > 0 ? await writeChains({ query, ask }, writes, parts) : null;
+  const mark = writes.chains.length > 0 ? await writeChains({ query, ask }, writes, parts) : null;
   writeRuns(ask, writes);
   writeBeside(ask, writes, parts.seal);
   // INVARIANT: a statement that could not even be sent, and that the server so knows nothing of, is known by the next turn.
-  if (transaction !== null) await new Promise((resume) => setImmediate(resume));
-  if (failed || transaction === null) await Promise.all(asked);
-  reached(transaction ?? (await transactionOf(query)));
+  if (mark !== null) await new Promise((resume) => setImmediate(resume));
+  if (failed || mark === null) await Promise.all(asked);
+  reached(mark ?? (await markOf(query)));
   ask('COMMIT');
   await Promise.all(asked);
 }
 
-/** The number by which it can be asked later what became of a transaction; null where it has written nothing. */
-async function transactionOf(query: Query): Promise<string | null> {
-  const { rows } = await query('SELECT pg_current_xact_id_if_assigned()::text AS transaction');
-  return textOrNull(rows[0] ?? {}, 'transaction');
+/** Of a transaction without records; null where it has written nothing. */
+async function markOf(query: Query): Promise<Mark | null> {
+  const row = (await query(OWN_NUMBER)).rows[0] ?? {};
+  const transaction = textOrNull(row, 'transaction');
+  return transaction === null ? null : { transaction, proof: null, server: textOrNull(row, 'server') };
 }
+
+const OWN_NUMBER =
+  'SELECT pg_current_xact_id_if_assigned()::text AS transaction, pg_postmaster_start_time()::text AS server';
 
 function writeRuns(ask: Ask, writes: Writes): void {
   const all = [...writes.runs.values()];

@@ -90,5 +90,69 @@ test('a commit that the database made a rollback of is not told as one', async (
   await database.close();
 });
 
+test.each([
+  ['ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC', 'error:0A000119:SSL routines::bad record mac', {}],
+  ['53100', 'could not write to file: No space left on device', { severity: 'PANIC' }],
+])(
+  'the database is asked what became of a commit after %s, which says nothing of it',
+  async (code, message, more) => {
+    const [url, seal] = [await freshSchema(), testSeal()];
+    let breaking: 'before' | 'after' | null = null;
+    const node = await openNode(url, seal, {
+      intercept: (query, kind) => async (text, values) => {
+        if (kind !== 'writing' || text !== 'COMMIT' || breaking === null) return query(text, values);
+        await query(breaking === 'after' ? text : 'ROLLBACK');
+        breaking = null;
+        throw Object.assign(new Error(message), { code, ...more });
+      },
+    });
+    await create(node, sampleRun('r1'));
+    const note = () => node.note('r1', [sampleDraft('tool_judged')]);
+
+    breaking = 'after';
+    expect(await note()).toBe(true);
+    expect(await node.verify()).toMatchObject({ ok: true, records: 3 });
+
+    breaking = 'before';
+    const isTold = code === '53100';
+    if (isTold) await expect(note()).rejects.toMatchObject({ code: 'store_unavailable' });
+    else expect(await note()).toBe(true);
+    expect(await node.verify()).toMatchObject({ ok: true, records: isTold ? 3 : 4 });
+  },
+);
+
+test('a number that was given anew after a crash proves nothing: what was not written is done again, or not known', async () => {
+  const [url, seal] = [await freshSchema(), testSeal()];
+  let isCrashing = false;
+  let isRestarted = false;
+  const node = await openNode(url, seal, {
+    intercept: (query, kind) => async (text, values) => {
+      if (isCrashing && kind === 'writing' && text === 'COMMIT') {
+        isCrashing = false;
+        isRestarted = true;
+        await query('ROLLBACK');
+        throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
+      }
+      const answered = await query(text, values);
+      if (!isRestarted || !text.includes('pg_xact_status')) return answered;
+      const rows = answered.rows.map((row) => ({ ...row, status: 'committed', server: 'started anew' }));
+      return { ...answered, rows };
+    },
+  });
+  await create(node, sampleRun('r1'));
+
+  isCrashing = true;
+  expect(await node.note('r1', [sampleDraft('tool_judged')])).toBe(true);
+  expect(isRestarted).toBe(true);
+  expect(await node.verify()).toMatchObject({ ok: true, records: 3 });
+
+  const lease = { run: 'r1', item: null, agent: 'a', epoch: 1, jti: null, previousJti: null };
+  const put = { ...lease, expiresAt: '2026-01-01T00:00:00.000Z' };
+  await node.save(afterDraft(sampleRun('r1')), 1, [sampleDraft('phase_completed')], { leases: [{ put }] });
+  isCrashing = true;
+  const renewed = node.renewLease({ ...put, expiresAt: '2026-01-01T00:00:09.000Z' });
+  await expect(renewed).rejects.toMatchObject({ code: 'store_unavailable' });
+});
+
 const ALL = `SELECT heads.*, (SELECT json_agg(a) FROM audit a), (SELECT json_agg(h) FROM run_heads h),
     (SELECT json_agg(r) FROM runs r), (SELECT json_agg(t) FROM texts t) FROM heads`;

@@ -3,15 +3,23 @@ import { PhasegateError } from '@phasegate/core';
 import type { KeptRecord, Seal } from '@phasegate/core/ports';
 import { type Batch, createBatch } from './batch.ts';
 import { readCalls } from './callRows.ts';
-import type { ChainParts } from './chains.ts';
+import type { ChainParts, Mark } from './chains.ts';
 import type { Database, Query } from './database.ts';
-import { isOfTheWay, isWorthAnotherTry, mayBeOfOneWrite, storeFault, unavailable } from './faults.ts';
+import {
+  isOfNoServer,
+  isOfTheWay,
+  isRefusal,
+  isWorthAnotherTry,
+  mayBeOfOneWrite,
+  storeFault,
+  unavailable,
+} from './faults.ts';
 import { flush } from './flush.ts';
 import { readKept } from './keptRows.ts';
 import { type LeaseAsked, readLeases } from './leaseRows.ts';
 import { LOCK } from './migrate.ts';
 import type { Partitions } from './partitions.ts';
-import { text } from './rows.ts';
+import { text, textOrNull } from './rows.ts';
 import type { RunReader, RunRow } from './runReader.ts';
 
 /** What a work must have read, and keeps others from writing, before it is done. */
@@ -145,8 +153,8 @@ export function createWriter(parts: WriterParts): Writer {
         }
         guilty = undefined;
         const rows = () => [...batch.writes.runs.values()].map(({ row }) => row);
-        const onReached = (transaction: string | null) => {
-          reached = { transaction, answers, rows: rows() };
+        const onReached = (mark: Mark | null) => {
+          reached = { mark, answers, rows: rows() };
         };
         await flush(query, { writes: batch.writes, reached: onReached }, flushing);
         return committed({ answers, rows: rows() });
@@ -155,28 +163,25 @@ export function createWriter(parts: WriterParts): Writer {
       // What a write throws itself fails that write alone; a failed statement of it is judged like any other.
       if (guilty !== undefined && (typeof guilty.work !== 'function' || error instanceof PhasegateError))
         return { ok: false, error, guilty, again: false };
-      if (!isOfTheWay(error)) return { ok: false, error, again: isWorthAnotherTry(error) };
-      if (reached === undefined) return { ok: false, error, again: true };
-      return await afterLostCommit(error, reached);
+      if (reached !== undefined && !isRefusal(error)) return await afterLostCommit(error, reached);
+      return { ok: false, error, again: isWorthAnotherTry(error) || isOfTheWay(error) };
     }
   }
 
-  function committed({ answers, rows }: Omit<Reached, 'transaction'>): Ended {
+  function committed({ answers, rows }: Omit<Reached, 'mark'>): Ended {
     reader.committed(rows);
     return { ok: true, answers };
   }
 
-  /** The connection was lost while the commit was on its way: only the database knows what became of it. */
+  /** Nobody said what became of a commit that was on its way: only the database knows what became of it. */
   async function afterLostCommit(error: unknown, reached: Reached): Promise<Ended> {
-    if (reached.transaction === null) return { ok: false, error, again: true };
+    if (reached.mark === null) return { ok: false, error, again: true };
     for (let tried = 0; tried < MOST_TRIES; tried += 1) {
       try {
-        const { rows } = await database.query('SELECT pg_xact_status($1::text::xid8) AS status', [
-          reached.transaction,
-        ]);
-        const status = text(rows[0] ?? {}, 'status');
-        if (status === 'committed') return committed(reached);
-        if (status === 'aborted') return { ok: false, error, again: true };
+        const became = await whatBecameOf(database, reached.mark);
+        if (became === 'committed') return committed(reached);
+        if (became === 'aborted') return { ok: false, error, again: isOfNoServer(error) };
+        if (became === 'unknowable') break;
       } catch {
         // It is not there yet, or not again.
       }
@@ -257,7 +262,7 @@ interface Waiting {
 /** How far a batch came before its commit. */
 interface Reached {
   /** Null where nothing was written. */
-  readonly transaction: string | null;
+  readonly mark: Mark | null;
   readonly answers: readonly unknown[];
   readonly rows: readonly RunRow[];
 }
@@ -271,6 +276,23 @@ interface Failed {
   /** Whether it may go well when it is done again. */
   readonly again: boolean;
 }
+
+/** What the database says of a transaction, believed as far as it can be: see `Mark`. */
+async function whatBecameOf(
+  database: Pick<Database, 'query'>,
+  { transaction, proof, server }: Mark,
+): Promise<'committed' | 'aborted' | 'unknowable' | 'open'> {
+  const { rows } = await database.query(WHAT_BECAME, [transaction, ...(proof ?? [null, null, null, null])]);
+  const row = rows[0] ?? {};
+  const status = textOrNull(row, 'status');
+  if (status === 'aborted') return 'aborted';
+  if (status !== 'committed') return 'open';
+  if (proof !== null) return row.there === true ? 'committed' : 'aborted';
+  return server !== null && server === textOrNull(row, 'server') ? 'committed' : 'unknowable';
+}
+
+const WHAT_BECAME = `SELECT pg_xact_status($1::text::xid8) AS status, pg_postmaster_start_time()::text AS server,
+  EXISTS (SELECT 1 FROM audit WHERE era = $2::integer AND run = $3::bigint AND seq = $4::bigint AND hash = $5::bytea) AS there`;
 
 function erasOf({ needs }: Work<unknown>): readonly number[] {
   return needs.made === undefined ? [] : [needs.made.era];
