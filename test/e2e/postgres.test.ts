@@ -1,7 +1,8 @@
-import { readFileSync, statSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { freshSchema } from '../postgres/sharedServer.ts';
+import { FULL } from '../tier.ts';
 import { makeProject, phasegate, startRun, type TestProject } from './cli.ts';
 import { serve } from './server.ts';
 
@@ -135,6 +136,26 @@ test('runs are moved from the file to PostgreSQL, are verified there, and go on 
     code: 2,
     json: { message: expect.stringContaining('in PostgreSQL already') },
   });
+});
+
+test.runIf(FULL)('a move that is cut short at its very end is resumed by the same command', async () => {
+  const [project, to] = [await makeWorked(), await freshSchema()];
+  const move = () =>
+    phasegate(project, ['migrate-store', '--to', to, '--as', 'maria', '--json'], {
+      passphrase: 'open sesame',
+    });
+  const before = (await phasegate(project, ['runs', '--json'])).json;
+  // Where the address is to be written there is a folder.
+  const inTheWay = join(project.stateDir, `database-url.${process.pid}`);
+  mkdirSync(inTheWay);
+  expect((await move()).code).not.toBe(0);
+  expect((await phasegate(project, ['runs', '--json'])).json).toEqual(before);
+  rmdirSync(inTheWay);
+
+  expect(await move()).toMatchObject({ code: 0, json: { runs: 3, verified: true } });
+
+  expect((await phasegate(project, ['runs', '--json'])).json).toEqual(before);
+  expect((await phasegate(project, ['audit', 'verify', '--json'])).json).toMatchObject({ ok: true, runs: 3 });
 });
 
 test('runs are not moved without a human, into what is not empty, or while a server runs', async () => {

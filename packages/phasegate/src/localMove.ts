@@ -35,6 +35,7 @@ export async function moveRuns(
         source,
         fold,
         verifyDecision: decisionIsSigned,
+        onWhole: () => rememberDatabase(stateDir, database),
         onProgress: (done) => told(done, source.records),
       });
       const [first] = report.findings;
@@ -43,7 +44,6 @@ export async function moveRuns(
           hint: 'the runs stay in the file; empty the database and try again',
         });
       }
-      rememberDatabase(stateDir, database);
       return report;
     } finally {
       source.close();

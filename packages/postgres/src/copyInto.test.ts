@@ -5,7 +5,8 @@ import { freshSchema } from '../../../test/postgres/sharedServer.ts';
 import { makeStateFolder } from '../../phasegate/src/stores/fixtures/openStores.ts';
 import { openCopySource } from '../../phasegate/src/stores/sqlite/copySource.ts';
 import { type CopySource, copyInto } from './copyInto.ts';
-import { openNode } from './fixtures/nodes.ts';
+import { openNode, tamper } from './fixtures/nodes.ts';
+import { testSeal } from './fixtures/testSeal.ts';
 import { openPostgresStore } from './openPostgresStore.ts';
 
 const { sampleRun } = samplesWith((text) => hash('sha256', text));
@@ -63,6 +64,44 @@ test('a copy that is cut short anywhere is not a store, and is resumed; a large 
   expect(await moved.note('r2', [sampleDraft('tool_judged')])).toBe(true);
   expect(await create(moved, sampleRun('r4'))).toBe(true);
   expect(await moved.verify()).toMatchObject({ ok: true, runs: 4 });
+  folder.remove();
+});
+
+test('a copy that is cut short when it is whole is resumed, and is a store for the project that knows it alone', async () => {
+  const folder = makeStateFolder();
+  const store = folder.open();
+  await create(store, sampleRun('r1'));
+  await store.close();
+  const [url, { seal }] = [await freshSchema(), folder];
+  const copy = (onWhole: () => void) => {
+    const source = openCopySource(folder.file);
+    return copyInto({ url, seal, source, onWhole }).finally(() => source.close());
+  };
+  const cut = () => {
+    throw new Error('killed');
+  };
+
+  await expect(copy(cut)).rejects.toMatchObject({ message: expect.stringContaining('killed') });
+  await expect(openPostgresStore({ url, seal })).rejects.toMatchObject({ code: 'store_unavailable' });
+  await expect(openPostgresStore({ url, seal: testSeal(), existed: true })).rejects.toMatchObject({
+    hint: expect.stringContaining('migrate-store'),
+  });
+  // What came to the file meanwhile comes with it.
+  const again = folder.open();
+  await create(again, sampleRun('r2'));
+  await again.close();
+  let knows = false;
+  const report = await copy(() => {
+    knows = true;
+  });
+  expect([report.ok, report.runs, knows]).toEqual([true, 2, true]);
+
+  await tamper(url, 'TRUNCATE runs, audit, humans; UPDATE heads SET place = 0');
+  await expect(copy(cut)).rejects.toMatchObject({ message: expect.stringContaining('killed') });
+  const known = await openPostgresStore({ url, seal, existed: true });
+  expect(await known.verify()).toMatchObject({ ok: true, runs: 2 });
+  await known.close();
+  expect(await (await openNode(url, seal)).verify()).toMatchObject({ ok: true, runs: 2 });
   folder.remove();
 });
 

@@ -4,6 +4,7 @@ import { PhasegateError } from '@phasegate/core';
 import type { AuditReport, Seal } from '@phasegate/core/ports';
 import { INSERT_AUDIT } from './chains.ts';
 import { connectionSettings } from './connectionSettings.ts';
+import { forgetCopying, wholeMark } from './copyMark.ts';
 import { DATABASE_LIMITS, type Database, openDatabase, type Query } from './database.ts';
 import { storeFault } from './faults.ts';
 import { INSERT_TEXTS } from './flush.ts';
@@ -27,6 +28,8 @@ export interface CopyOrder extends AuditKnowledge {
   readonly url: string;
   readonly seal: Seal;
   readonly source: CopySource;
+  /** Told when all of it is there and verified, before anybody can open it: from here on the runs are there. */
+  readonly onWhole?: () => void;
   /** Told how many records are there by now. */
   readonly onProgress?: (records: number) => void;
 }
@@ -39,6 +42,7 @@ export async function copyInto({
   url,
   seal,
   source,
+  onWhole,
   onProgress,
   ...knowledge
 }: CopyOrder): Promise<AuditReport> {
@@ -58,7 +62,11 @@ export async function copyInto({
       await writeHead(query, { seal, source, runs });
     });
     const report = await verifyPostgres(database, { seal, ...knowledge }, {});
-    if (report.ok) await database.writing((query) => query('DELETE FROM copying'));
+    if (!report.ok) return report;
+    // Cut short between these, it is resumed as before, or opened by the one who knows already that the runs are here.
+    await database.writing((query) => query('UPDATE copying SET mac = $1', [wholeMark(database, seal)]));
+    onWhole?.();
+    await forgetCopying(database);
     return report;
   } catch (error) {
     throw storeFault(error, settings.shown);
@@ -77,6 +85,10 @@ async function claim(database: Database, seal: Seal): Promise<void> {
       FROM heads FOR UPDATE`);
     const [row = {}] = rows;
     if (row.mac === mine) return;
+    if (row.mac === wholeMark(database, seal)) {
+      await query('UPDATE copying SET mac = $1', [mine]);
+      return;
+    }
     if (row.used === true || integer(row, 'place') > 0 || row.mac !== null) {
       throw new PhasegateError(
         'usage',

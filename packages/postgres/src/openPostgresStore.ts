@@ -5,13 +5,8 @@ import { feedParts } from './audit.ts';
 import { callParts } from './calls.ts';
 import { createDatabaseClock } from './clock.ts';
 import { connectionSettings } from './connectionSettings.ts';
-import {
-  DATABASE_LIMITS,
-  type Database,
-  type DatabaseLimits,
-  type Intercept,
-  openDatabase,
-} from './database.ts';
+import { requireWhole } from './copyMark.ts';
+import { DATABASE_LIMITS, type DatabaseLimits, type Intercept, openDatabase } from './database.ts';
 import { unavailable } from './faults.ts';
 import { finderParts } from './finder.ts';
 import { keptParts } from './kept.ts';
@@ -37,14 +32,6 @@ export interface PostgresStoreOptions extends AuditKnowledge {
   readonly intercept?: Intercept;
 }
 
-/** What is being copied is not a store yet. */
-async function requireWhole({ query, settings }: Database): Promise<void> {
-  if ((await query('SELECT 1 FROM copying')).rows.length === 0) return;
-  throw unavailable(settings.shown, 'a store is being copied into it, or was not copied to its end', {
-    hint: 'run `phasegate migrate-store` again, which resumes it',
-  });
-}
-
 /** Opens the store on a database, whose tables are made where there are none. Any number of nodes may share it. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
   const { seal } = options;
@@ -56,7 +43,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     await migrate(database, options.existed);
     const { rows } = await database.query('SELECT extract(epoch FROM clock_timestamp()) * 1000 AS clock');
     clock.told(Number(rows[0]?.clock));
-    await requireWhole(database);
+    await requireWhole(database, options);
   } catch (error) {
     await database.close();
     throw error;
