@@ -87,6 +87,7 @@ test('@phasegate/core/engine exports exactly these values', () => {
     'isGuardedIn',
     'isParked',
     'isRunEvent',
+    'isStillSo',
     'isUnsigned',
     'itemsFor',
     'judgeTool',

@@ -49,7 +49,7 @@ export {
   type WorkFacts,
 } from './engine/gateWork.ts';
 export { type Goal, goalAuthor, goalOf, goalPrincipal, goalText, isUnsigned } from './engine/goal.ts';
-export { holds, holdsAnItem } from './engine/holding.ts';
+export { type HeldAt, holds, holdsAnItem, isStillSo } from './engine/holding.ts';
 export type { ToolUse } from './engine/judgeTool.ts';
 export { judgeTool, normalise, pathsOf } from './engine/judgeTool.ts';
 export { type KnownNames, knownNames } from './engine/knownNames.ts';

@@ -12,7 +12,7 @@ import {
   writtenDrafts,
 } from '@phasegate/audit';
 import type { Run, RunSummary } from '@phasegate/core';
-import { runInTheWay } from '@phasegate/core/engine';
+import { isStillSo, runInTheWay } from '@phasegate/core/engine';
 import type { AuditStore, Beside, RunStore } from '@phasegate/core/ports';
 import { chainPage } from './audit.ts';
 import type { Batch } from './batch.ts';
@@ -108,17 +108,20 @@ export function runParts(parts: {
         },
       });
     },
-    async note(runId, audit, epoch) {
+    async note(runId, audit, judgedAt) {
       const drafts = writtenDrafts(audit);
+      const item = typeof judgedAt === 'object' ? judgedAt.item : null;
+      const leases = runId === null || item === null ? [] : [{ run: runId, item }];
       return writer.submit({
-        needs: { runs: runId === null ? [] : [runId] },
+        needs: { runs: runId === null ? [] : [runId], leases },
         act(batch) {
           if (runId === null) {
             batch.project(drafts);
             return true;
           }
           const before = batch.current(runId);
-          if (before === undefined || (epoch !== undefined && before.run.epoch !== epoch)) return false;
+          if (before === undefined || !isStillSo(before.run, judgedAt, (of) => batch.lease(runId, of)))
+            return false;
           batch.grow(before, drafts);
           return true;
         },

@@ -7,6 +7,37 @@ export function holds(run: Run, agent: string, item?: string | null): boolean {
   return itemHeld(itemOf(run, item), agent);
 }
 
+/** What something was judged on: an epoch, and the agent who held the run, or an item of it, by its token. */
+export interface HeldAt {
+  readonly epoch: number;
+  readonly agent: string;
+  readonly item: string | null;
+  /** Of the token; with an item it must be one that its lease knows. */
+  readonly jti?: string;
+}
+
+/** The tokens that a lease knows. */
+interface LeaseTokens {
+  readonly jti: string | null;
+  readonly previousJti: string | null;
+}
+
+/** Whether that is still so. In one epoch of a parallel phase items, and the run itself, may change hands. */
+export function isStillSo(
+  run: Run,
+  judgedAt: number | HeldAt | undefined,
+  leaseOf: (item: string) => LeaseTokens | undefined,
+): boolean {
+  if (judgedAt === undefined) return true;
+  if (typeof judgedAt === 'number') return run.epoch === judgedAt;
+  const { epoch, agent, item, jti } = judgedAt;
+  if (run.epoch !== epoch || !holds(run, agent, item)) return false;
+  if (item === null || jti === undefined) return true;
+  // Lost and claimed again by the same agent, it has another token.
+  const lease = leaseOf(item);
+  return jti === lease?.jti || jti === lease?.previousJti;
+}
+
 /** True when this agent holds an item of the run, whichever. */
 export function holdsAnItem(run: Run, agent: string): boolean {
   return Object.values(run.work.items ?? {}).some((item) => itemHeld(item, agent));

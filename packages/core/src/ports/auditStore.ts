@@ -1,11 +1,12 @@
+import type { HeldAt } from '../engine/holding.ts';
 import type { AuditRecord } from '../phasegate.ts';
 import type { AuditDraft, AuditReport } from './audit.ts';
 import type { FeedRecord, FeedSince } from './feed.ts';
 
 /** Where the audit lives: one chain for each run, and one for the project. */
 export interface AuditStore {
-  /** Appends to a run's chain (or the project's, with null) without changing state, if the epoch is still the given one. */
-  note(runId: string | null, audit: readonly AuditDraft[], epoch?: number): Promise<boolean>;
+  /** Appends to a run's chain (or the project's, with null) without changing state, if what it was judged on is still so. */
+  note(runId: string | null, audit: readonly AuditDraft[], judgedAt?: number | HeldAt): Promise<boolean>;
   /** Records of one chain in order. */
   history(
     runId: string | null,

@@ -97,6 +97,43 @@ export const AUDIT_CLAUSES: readonly Clause[] = [
     },
   },
   {
+    name: 'refuses a note of an agent that no longer holds what it was judged on, within one epoch',
+    async body(store, expect, { sampleRun }) {
+      const run = sampleRun('r1');
+      const pending = { value: 'door', status: 'pending', attempts: 0, error: null, evidence: null } as const;
+      const held = {
+        ...run,
+        holder: 'ada',
+        work: { ...run.work, items: { door: { ...pending, holder: 'bob' } } },
+      };
+      await create(store, held);
+      const { epoch } = run;
+      const note = (agent: string, item: string | null) =>
+        store.note('r1', [sampleDraft('tool_judged')], { epoch, agent, item });
+      expect(await Promise.all([note('ada', null), note('bob', 'door')])).toEqual([true, true]);
+      expect(await Promise.all([note('bob', null), note('ada', 'door'), note('bob', 'roof')])).toEqual([
+        false,
+        false,
+        false,
+      ]);
+      expect(await store.note('r1', [], { epoch: epoch + 1, agent: 'bob', item: 'door' })).toBe(false);
+      const by = (jti: string) => store.note('r1', [], { epoch, agent: 'bob', item: 'door', jti });
+      expect(await by('new')).toBe(false);
+      const expiresAt = '2036-01-01T00:00:00.000Z';
+      const put = {
+        run: 'r1',
+        item: 'door',
+        agent: 'bob',
+        epoch,
+        expiresAt,
+        jti: 'new',
+        previousJti: 'before',
+      };
+      await store.save(held, 1, [], { leases: [{ put }] });
+      expect([await by('new'), await by('before'), await by('old')]).toEqual([true, true, false]);
+    },
+  },
+  {
     name: 'judges a note by the epoch that stands when it is written',
     async body(store, expect, { sampleRun }) {
       const run = sampleRun('r1');

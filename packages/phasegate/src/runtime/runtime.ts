@@ -12,6 +12,7 @@ import {
   viewFor,
 } from '@phasegate/core';
 import {
+  type HeldAt,
   holdsAnItem,
   overviewOf,
   phaseAnswer,
@@ -224,12 +225,17 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     return onRecord(run, await judged(run, use, by));
   }
 
-  /** INVARIANT: the verdict is on disk, for the epoch it was judged in, before anyone acts on it. */
+  /**
+   * INVARIANT: the verdict is on disk, for the epoch it was judged in, before anyone acts on it; and where it was asked for
+   * with a token, while its agent holds what the token is for.
+   */
   async function onRecord(
     run: Run | null,
     { verdict, note }: Awaited<ReturnType<typeof judged>>,
+    held?: Omit<HeldAt, 'epoch'>,
   ): Promise<Verdict> {
-    const kept = await store.note(run === null ? null : run.id, [note], run?.epoch);
+    const judgedAt = run === null || held === undefined ? run?.epoch : { epoch: run.epoch, ...held };
+    const kept = await store.note(run === null ? null : run.id, [note], judgedAt);
     if (!kept) throw new PhasegateError('run_changed', 'the phase changed while the call was judged');
     const isPlain = verdict.allowed && verdict.wouldRefuse === undefined;
     return run === null || isPlain ? verdict : withPlaces(run, verdict);
@@ -246,7 +252,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       if (run.epoch !== epoch) throw tokenRefused('dead_epoch');
       const found = await judged(run, use, by);
       // Judged once: a second look could allow what is then not under way.
-      if (!found.verdict.allowed) return onRecord(run, found);
+      if (!found.verdict.allowed) return onRecord(run, found, heldBy(by));
       if (await store.beginCall(call, version, [found.note])) return found.verdict;
     }
     throw new PhasegateError('run_changed', 'the run changed again and again while the call was judged');
@@ -275,7 +281,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       const { runId, epoch, principal, jti } = admitted;
       const run = loaded ?? store.peek?.(runId, null).run ?? (await load(runId)).run;
       if (run.epoch !== epoch) throw tokenRefused('dead_epoch');
-      return judgeUse(run, use, { principal, jti });
+      return onRecord(run, await judged(run, use, { principal, jti }), heldBy(admitted));
     },
     async judgeTogether(run, uses, { principal, told, keep }) {
       const found = [];
@@ -377,4 +383,13 @@ function withFiles(fence: RuntimeParts['fence'], how: Submitting): Submitting {
 /** Refused, and let pass all the same: that is what permissive mode is for. */
 function letThrough({ blockers }: Verdict & { readonly allowed: false }): Verdict {
   return { allowed: true, wouldRefuse: blockers };
+}
+
+/** What a token is for. */
+function heldBy({
+  principal,
+  item,
+  jti,
+}: Pick<Admitted, 'principal' | 'item' | 'jti'>): Omit<HeldAt, 'epoch'> {
+  return { agent: principal.name, item, ...(jti === undefined ? {} : { jti }) };
 }

@@ -20,7 +20,7 @@ import {
 import { type AuditKnowledge, type AuditRow, type AuditSource, verifyAudit } from '@phasegate/audit/verify';
 import type { AuditRecord, Run, Workflow } from '@phasegate/core';
 import { PhasegateError } from '@phasegate/core';
-import { runInTheWay } from '@phasegate/core/engine';
+import { isStillSo, runInTheWay } from '@phasegate/core/engine';
 import type {
   AuditDraft,
   Beside,
@@ -161,10 +161,11 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
         seat(kept, version + 1, { ...beside, run: audit });
         return true;
       }),
-    note: (runId, drafts, epoch) =>
+    note: (runId, drafts, judgedAt) =>
       changing(() => {
         const row = runId === null ? null : rows.get(runId);
-        if (row === undefined || (epoch !== undefined && row?.run.epoch !== epoch)) return false;
+        const leaseOf = (item: string) => leases.get(runId ?? '')?.get(item);
+        if (row === undefined || (row !== null && !isStillSo(row.run, judgedAt, leaseOf))) return false;
         noteOn(runId, drafts);
         return true;
       }),

@@ -9,6 +9,7 @@ import {
 } from '@phasegate/audit';
 import type { AuditKnowledge } from '@phasegate/audit/verify';
 import { PhasegateError, type Run } from '@phasegate/core';
+import { isStillSo } from '@phasegate/core/engine';
 import type {
   AuditDraft,
   AuditReport,
@@ -278,7 +279,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
         return seat({ run: kept, write, version: version + 1 }, before, beside);
       });
     },
-    async note(runId, audit, epoch) {
+    async note(runId, audit, judgedAt) {
       const drafts = writtenDrafts(audit);
       return commits.submit(() => {
         if (runId === null) {
@@ -287,7 +288,8 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
           return true;
         }
         const before = runs.current(runId);
-        if (before === undefined || (epoch !== undefined && before.run.epoch !== epoch)) return false;
+        const leaseOf = (item: string) => leases.current(runId, item);
+        if (before === undefined || !isStillSo(before.run, judgedAt, leaseOf)) return false;
         grow(before, drafts);
         return true;
       });
