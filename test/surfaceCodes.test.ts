@@ -20,6 +20,7 @@ test('faults have exactly these codes', () => {
     'store_newer',
     'store_corrupt',
     'store_unavailable',
+    'keys_unavailable',
     'config_invalid',
     'usage',
     'no_human',

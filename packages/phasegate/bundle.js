@@ -149,6 +149,7 @@ const FAMILIES = [
       /packages\/wire\/dist\/(?:schemas|watching)/,
       own(
         'surfaces/rest',
+        'keysNotice',
         'localServer',
         'dashboardFiles',
         'mountHooks',

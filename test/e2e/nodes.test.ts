@@ -99,6 +99,13 @@ test.runIf(FULL)(
       put(file);
       await expect.poll(() => checked(node, token), { timeout: 20_000 }).toBe(503);
       for (let round = 0; round < 5; round += 1) expect(await doors()).toEqual([503, 503, 503]);
+      const told = await node.send('POST', '/api/v1/tasks/token', { bearer: key, body });
+      expect(told.body).toMatchObject({
+        error: 'keys_unavailable',
+        message: expect.stringContaining('keys'),
+        hint: expect.stringContaining('put the file of keys right'),
+      });
+      expect(JSON.stringify(told.body)).not.toContain(file);
 
       writeFileSync(file, good);
       chmodSync(file, 0o600);
@@ -109,6 +116,7 @@ test.runIf(FULL)(
 
 test('nodes of one workspace that share its measures move one run by turns, and no token of an earlier epoch passes at either', async () => {
   const { project, env: shared, one, two, key } = await twoNodes(ERRAND, await freshSchema());
+  expect(one.stderr()).toContain('PHASEGATE_KEYS_FILE is not set');
   await startIn(project, shared);
   const first = await tokenOf(one, key, ['/api/v1/tasks/claim', { agent_id: 'ada' }]);
   // Seen by both, so that either has it in its memory.

@@ -14,6 +14,7 @@ export const ERROR_CODES = {
   store_newer: 'the database was written by a newer version',
   store_corrupt: 'the database cannot be read',
   store_unavailable: 'the database cannot be opened or written',
+  keys_unavailable: 'the keys that this server shares with others cannot be read or believed',
   config_invalid: 'the configuration file has problems',
   usage: 'the command was called wrongly',
   no_human: 'a human must act and none is set up',

@@ -130,6 +130,7 @@ export async function openLocalProject({ projectDir, env, ...given }: LocalProje
       return where.stateDir;
     },
     keysFile: () => sharedKeysFile(root, env) ?? join(where.stateDir, 'keys.json'),
+    keysNotice: async () => (await import('./keysNotice.ts')).keysNotice({ ...where, database }),
     exists: async () =>
       isMarkedProject(root) || hasStateIn(stateOf(root, env)) || (await catalog.list()).length > 0,
     catalog,

@@ -120,10 +120,20 @@ export function tokenSecretsOf(stateDir: string, shared: string | null = null): 
   return () => {
     const now = identityOf(file);
     if (secrets !== undefined && now !== undefined && now === seen) return secrets;
-    secrets = (shared === null ? openKeys(stateDir) : takeSharedKeys(stateDir, shared)).tokens;
+    secrets = (shared === null ? openKeys(stateDir) : believedKeys(stateDir, shared)).tokens;
     seen = now;
     return secrets;
   };
+}
+
+/** The one who asks for a token is told that it is the keys, and not the store, that cannot be used. */
+function believedKeys(stateDir: string, shared: string): ProjectKeys {
+  try {
+    return takeSharedKeys(stateDir, shared);
+  } catch (cause) {
+    const { message, hint } = cause as PhasegateError;
+    throw new PhasegateError('keys_unavailable', message, hint === undefined ? { cause } : { cause, hint });
+  }
 }
 
 /** INVARIANT: what is rotated is what nodes go by. A rotation that changes a copy alone would end no stolen token. */

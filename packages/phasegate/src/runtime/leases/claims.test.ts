@@ -1,4 +1,4 @@
-import { canonicalJson, decideStart, type Json } from '@phasegate/core';
+import { canonicalJson, decideStart, type Json, PhasegateError } from '@phasegate/core';
 import { describe, expect, test } from 'vitest';
 import { drafts } from '../auditDrafts.ts';
 import {
@@ -119,6 +119,24 @@ describe('a claim', () => {
       const records = await it.store.history(run, { after: 1, limit: 9 });
       expect(records.map(({ event }) => event)).toEqual(['command_refused']);
     }
+  });
+
+  test('fails where no token can be signed, instead of finding every run wanting', async () => {
+    const it = openWith();
+    const run = await queue(it);
+    const issue = it.parts.tokens.issue;
+    Object.assign(it.parts.tokens, {
+      issue: () => {
+        throw new PhasegateError('keys_unavailable', 'the file is not there');
+      },
+    });
+
+    await expect(it.project.claims.claim(ADA, [])).rejects.toMatchObject({ code: 'keys_unavailable' });
+
+    const records = await it.store.history(run, { after: 1, limit: 9 });
+    expect(records).toEqual([]);
+    Object.assign(it.parts.tokens, { issue });
+    expect((await claim(it, ADA)).view.run).toBe(run);
   });
 
   test('reads a run that is not for such an agent once, and again when it has moved on [S2.81]', async () => {

@@ -277,12 +277,13 @@ const REMEMBERED = 10_000;
 const PAGE = 10;
 /** Where those were not for the agent, many may not be. */
 const LATER_PAGE = 200;
-/** Faults of the store and not of one run in it. */
+/** Faults of the store or the keys, and not of one run. */
 const EVERYBODYS: ReadonlySet<string> = new Set([
   'store_unavailable',
   'store_corrupt',
   'store_newer',
   'audit_broken',
+  'keys_unavailable',
 ]);
 
 /** Agents of one kind may take the same runs, but for what each can do. */

@@ -28,6 +28,8 @@ export interface Project {
   readonly stateDir: string;
   /** The file with the keys that are used: of the state directory, or one that nodes share. Throws `usage`. */
   keysFile(): string;
+  /** What an operator should know about those keys before the project is served; null where nothing is amiss. */
+  keysNotice(): Promise<string | null>;
   /** Whether there is anything of a project here: a mark, state, or a workflow. Makes nothing. */
   exists(): Promise<boolean>;
   readonly catalog: Catalog;

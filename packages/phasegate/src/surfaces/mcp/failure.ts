@@ -72,6 +72,7 @@ const INSIDE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'store_newer',
   'store_corrupt',
   'store_unavailable',
+  'keys_unavailable',
   'config_invalid',
   'internal',
 ]);

@@ -15,6 +15,7 @@ describe('a problem', () => {
     ['request_invalid', 422],
     ['rate_limited', 429],
     ['store_unavailable', 503],
+    ['keys_unavailable', 503],
   ] as const)('of `%s` is answered with %i, as problem+json', async (code, status) => {
     const response = problemOf(new PhasegateError(code, 'this went wrong'), '/api/v1/runs');
 
@@ -79,6 +80,7 @@ describe('a fault of our own', () => {
     ['something that is not an error', 'secret inside', 500, 'internal'],
     ['an internal fault', new PhasegateError('internal', 'secret inside'), 500, 'internal'],
     ['the store', new PhasegateError('store_unavailable', '/secret inside'), 503, 'store_unavailable'],
+    ['the keys', new PhasegateError('keys_unavailable', '/secret inside'), 503, 'keys_unavailable'],
   ])('says nothing of the inside; the log has it under an id: %s', async (_name, error, status, code) => {
     const lines: Readonly<Record<string, unknown>>[] = [];
     const response = problemOf(error, '/x', logTo(lines));
@@ -91,6 +93,21 @@ describe('a fault of our own', () => {
     expect(text).not.toContain('.ts');
     expect(lines).toMatchObject([{ id, cause: expect.stringContaining('secret inside') }]);
   });
+
+  test.each(['store_unavailable', 'keys_unavailable', 'database_busy'] as const)(
+    'that may pass says when to ask again and who finds out why: %s',
+    async (code) => {
+      const response = problemOf(new PhasegateError(code, 'inside', { hint: 'chmod 600 /secret' }));
+      const body = (await response.json()) as Readonly<Record<string, string>>;
+
+      expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+      expect(body).toMatchObject({
+        message: ERROR_CODES[code],
+        hint: expect.stringContaining('log of this server'),
+      });
+      expect(JSON.stringify(body)).not.toContain('/secret');
+    },
+  );
 });
 
 function logTo(lines: Readonly<Record<string, unknown>>[]): Log {

@@ -19,6 +19,7 @@ export const STATUS_OF: Readonly<Record<ErrorCode, number>> = {
   store_newer: 503,
   store_corrupt: 503,
   store_unavailable: 503,
+  keys_unavailable: 503,
   config_invalid: 503,
   usage: 422,
   no_human: 403,
@@ -100,8 +101,10 @@ export function problemOf(error: unknown, instance?: string, log?: Log): Respons
   if (status >= 500 || !known) {
     const id = randomUUID();
     log?.error({ id, error: code, instance: instance ?? null, cause: textOf(error) }, 'a request failed');
+    const away = AWAY.get(code);
     const shown = { ...body, detail: ERROR_CODES[code], message: ERROR_CODES[code], id };
-    return problemResponse(shown, AWAY.has(code) ? { 'retry-after': '1' } : {});
+    if (away === undefined) return problemResponse(shown, {});
+    return problemResponse({ ...shown, hint: away.hint }, { 'retry-after': away.seconds });
   }
   body.detail = error.message;
   body.message = error.message;
@@ -111,8 +114,21 @@ export function problemOf(error: unknown, instance?: string, log?: Log): Respons
   return problemResponse(body, error instanceof RequestRefused ? error.headers : {});
 }
 
-/** What may be there again in a moment: a store that is away, or has more to do than it can. */
-const AWAY: ReadonlySet<ErrorCode> = new Set(['store_unavailable', 'database_busy']);
+const LATER =
+  'try again after the seconds of `Retry-After`; the log of this server has the cause under this `id`';
+
+/** What may be there again in a moment: a store that is away, or has more to do than it can; keys that are put right. */
+const AWAY: ReadonlyMap<ErrorCode, { readonly seconds: string; readonly hint: string }> = new Map([
+  ['store_unavailable', { seconds: '1', hint: LATER }],
+  ['database_busy', { seconds: '1', hint: LATER }],
+  [
+    'keys_unavailable',
+    {
+      seconds: '5',
+      hint: 'no token is issued or believed until an operator has put the file of keys right; its name and what is wrong are in the log of this server, under this `id`',
+    },
+  ],
+]);
 
 function standard(code: ErrorCode, status: number): Readonly<Record<string, Json>> {
   return { type: `urn:phasegate:error:${code}`, title: ERROR_CODES[code], status, error: code };

@@ -68,6 +68,8 @@ export const serve: CliCommand = {
     const database = args.text('database');
     if (database !== undefined) project.keepRunsIn(database);
     await tellWorkflows(invocation, project);
+    const notice = await project.keysNotice();
+    if (notice !== null) await out.log(notice);
     const server = await machine.openServer({ ...request, project, log: (line) => void out.log(line) });
     try {
       await tellGuarded(invocation, server);
