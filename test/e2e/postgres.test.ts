@@ -8,6 +8,18 @@ import { serve } from './server.ts';
 
 const ERRAND = 'workflow: errand\nphases: { GO: { allowed_tools: [read_files] }, RETURN: {} }\n';
 
+test.each(['sqlite:/somewhere/state.db', 'postgres://u:hush@db.example/runs', 'state.db'])(
+  'a move from %s is refused with what to write instead, and without what was written',
+  async (from) => {
+    const words = ['migrate-store', '--from', from, '--to', 'postgres://db.example/runs', '--json'];
+    const { code, json } = await phasegate(makeProject(), words);
+
+    expect({ code, error: json.error }).toEqual({ code: 2, error: 'usage' });
+    expect(json.hint).toContain('write `--from sqlite:`');
+    expect(JSON.stringify(json)).not.toContain('hush');
+  },
+);
+
 test('a server keeps its runs in PostgreSQL, and every later command finds them there [S2.78]', async () => {
   const project = makeProject({ 'agent_workflow.yaml': ERRAND });
   const url = await freshSchema();
@@ -36,6 +48,8 @@ test('a server keeps its runs in PostgreSQL, and every later command finds them 
   server.kill('SIGTERM');
   await server.ended;
 
+  expect(server.stderr()).toContain('every user of this machine can read the password');
+  expect(server.stderr()).not.toContain(new URL(url).password);
   expect([claimed, checked, moved, ended].map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   expect(
     (await phasegate(project, ['status', run, '--json'], { env: { PHASEGATE_KEY: key } })).json,

@@ -21,7 +21,8 @@ export const migrateStore: CliCommand = {
     const { args, out } = invocation;
     const [from, to] = [args.text('from') ?? 'sqlite:', args.text('to')];
     if (from !== 'sqlite:')
-      throw usageError('`--from` is `sqlite:`', 'runs are moved from the file of this project');
+      // Without the value: it may be an address with a password.
+      throw usageError('`--from` names something else than the file of this project', FROM);
     if (to === undefined)
       throw usageError('`--to` is missing', 'name an empty database: postgres://USER@HOST/NAME');
     await unlockHuman(invocation, { adminFor: 'moving the state' });
@@ -40,3 +41,6 @@ export const migrateStore: CliCommand = {
     return 0;
   },
 };
+
+const FROM =
+  'write `--from sqlite:`, without a path, or leave it out: the file of the project in this folder is moved, or in that of `--project`';

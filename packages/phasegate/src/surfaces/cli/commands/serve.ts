@@ -67,6 +67,7 @@ export const serve: CliCommand = {
     const project = await invocation.project();
     const database = args.text('database');
     if (database !== undefined) project.keepRunsIn(database);
+    if (hasPassword(database)) await out.log(SEEN);
     await tellWorkflows(invocation, project);
     const notice = await project.keysNotice();
     if (notice !== null) await out.log(notice);
@@ -82,6 +83,13 @@ export const serve: CliCommand = {
     return 0;
   },
 };
+
+const SEEN =
+  'every user of this machine can read the password in `--database` among the processes; name the address in PHASEGATE_DATABASE instead';
+
+function hasPassword(address: string | undefined): boolean {
+  return address !== undefined && URL.canParse(address) && new URL(address).password !== '';
+}
 
 type Wanted = Omit<ServeRequest, 'project' | 'log'>;
 
