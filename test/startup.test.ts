@@ -28,7 +28,7 @@ const FAMILIES: Readonly<Record<string, number>> = {
   'attachedServers.js': 9,
   'audit.js': 60,
   'background.js': 9,
-  'checks.js': 162,
+  'checks.js': 163,
   'sandbox.js': 40,
   'code.js': 230,
   'database.js': 43,

@@ -34,7 +34,10 @@ const FAMILIES = [
   },
   { name: 'hooks', test: own('surfaces/hooks', 'runtime/hooks', 'localHooks?\\.js', commands('hook')) },
   { name: 'fence', test: own('workspace/fence/(?!diffText|putBackPaths)') },
-  { name: 'checks', test: own('checks/', 'workspace/(?!leftOpen|fence)', 'tools/(?!attached|connect)') },
+  {
+    name: 'checks',
+    test: own('checks/', 'workspace/(?!leftOpen|fence)', 'tools/(?!attached|connect)', 'localTools'),
+  },
   { name: 'fenceActs', test: own('workspace/fence/(?:diffText|putBackPaths)') },
   { name: 'sandbox', test: own('sandbox/') },
   { name: 'verify', test: own('verify/', commands('deps', 'receipts')) },

@@ -48,6 +48,24 @@ test('an agent with hooks reads the keys that nodes share by no name, also where
   expect(await said(join(project.base, 'elsewhere.txt'), env)).not.toContain('is closed');
 });
 
+test('a second name of the keys that nodes share is in no difference of the workspace', async () => {
+  const { project, file, env } = await makeNode();
+  const run = String((await phasegate(project, ['start', 'errand', '--json'], { env })).json.run);
+  linkSync(file, join(project.root, 'second.md'));
+  const { rows } = JSON.parse(readFileSync(file, 'utf8')) as { readonly rows: string };
+
+  const told = [
+    await phasegate(project, ['fence', run, '--json'], { env }),
+    await phasegate(project, ['fence', run, '--diff', 'second.md'], { env }),
+    // The state directory remembers which file it is.
+    await phasegate(project, ['fence', run, '--diff', 'second.md']),
+  ];
+
+  expect(told[0]?.stdout).toContain('second.md');
+  expect(told.filter(({ stdout, stderr }) => (stdout + stderr).includes(rows))).toEqual([]);
+  expect(told[2]?.stdout).toContain('by another name');
+});
+
 test('keys that nodes share are not rotated in a copy that no node goes by', async () => {
   const { project, file, env } = await makeNode();
   await phasegate(project, ['humans', 'add', 'maria'], { env, passphrase: PASSPHRASE });

@@ -1,5 +1,6 @@
 import { measuresFolder } from './config/measuresFolder.ts';
 import { lazy, lazyPort } from './lazyPort.ts';
+import { keyFolders } from './ownFolders.ts';
 import type { Databases, Fence } from './runtime/ports.ts';
 
 /** Where a workspace is, and where its measures are kept. */
@@ -16,7 +17,8 @@ export function lazyFence({ root, stateDir, env, databases }: FencedPlace): Fenc
     const { createFence } = await import('./workspace/fence/fence.ts');
     const guardsOtherwise = () => databases.protection();
     const folder = measuresFolder({ root, stateDir, env });
-    return createFence({ root, stateDir, env, folder, guardsOtherwise });
+    const own = () => keyFolders({ root, stateDir, env });
+    return createFence({ root, stateDir, own, env, folder, guardsOtherwise });
   });
   return lazyPort(fence, {
     calls: [

@@ -286,7 +286,7 @@ async function open(opening: Opening): Promise<OpenProject> {
     seal,
     publicKey: sealing.audit.publicKey,
     keys,
-    tools: async () => (await import('./tools/index.ts')).TOOLS,
+    tools: async () => (await import('./localTools.ts')).localTools({ root, stateDir, env }),
     guarded: lazyGuardedFiles({ root, stateDir, seal }),
     acceptedFiles: lazyAcceptedFiles({ root, stateDir }),
     sandboxing,

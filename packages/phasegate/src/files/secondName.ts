@@ -26,17 +26,28 @@ export function isSecondName(path: string, folders: readonly string[]): boolean 
   return folders.some((folder) => isIn(folder, 1));
 }
 
+/** The same for many files: the folders are read once, and only when the first file with several names is asked for. */
+export function secondNamesOf(folders: () => readonly string[]): (path: string) => boolean {
+  let isOurs: ReturnType<typeof ownFilesOf> | undefined;
+  return (path) => {
+    const found = lookAt(path);
+    if (found?.isFile() !== true || found.nlink <= 1n) return false;
+    isOurs ??= ownFilesOf(folders());
+    return isOurs({ device: found.dev, inode: found.ino });
+  };
+}
+
 /** What a file is known by, whatever its names. */
 export interface FileNumbers {
   readonly device: bigint;
   readonly inode: bigint;
 }
 
-/** Whether a file is one of those in a folder, or in the folders directly below it; the folder is read when first asked. */
-export function ownFilesOf(folder: string): (file: FileNumbers) => boolean {
+/** Whether a file is one of those in some folders, or in the folders directly below them, which are read when first asked. */
+export function ownFilesOf(folders: readonly string[]): (file: FileNumbers) => boolean {
   let known: ReadonlySet<string> | null = null;
   return ({ device, inode }) => {
-    known ??= new Set(numbersIn(folder, 1));
+    known ??= new Set(folders.flatMap((folder) => numbersIn(folder, 1)));
     return known.has(`${device}:${inode}`) || known.size > MOST;
   };
 }

@@ -21,6 +21,8 @@ export const editFile: ToolImplementation = defineTool({
   },
   async run({ path: given, old, new: replacement, replace_all: all }, context) {
     const { path, content } = await readBeneath(context.workspace, String(given), MAX_WRITTEN_BYTES);
+    // Whether a text stands in it says what stands in it.
+    if (!context.mayRead(path)) throw new ToolFailure('not_shown', `\`${path}\` is not shown in this phase`);
     const [before, after] = [Buffer.from(String(old)), Buffer.from(String(replacement))];
     const places = placesOf(content, before);
     if (places.length === 0) throw new ToolFailure('no_match', `\`old\` does not stand in \`${path}\``);

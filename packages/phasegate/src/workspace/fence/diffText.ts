@@ -16,8 +16,8 @@ export interface Differing {
   readonly before: Manifest;
   /** Where copies may be made for a moment, outside of the workspace. */
   readonly folder: string;
-  /** Of which nothing is shown, by whatever name. */
-  readonly stateDir: string;
+  /** Folders of which nothing is shown, by whatever name. */
+  readonly own: readonly string[];
 }
 
 /**
@@ -67,10 +67,10 @@ function write(file: string, bytes: Buffer): void {
 
 /** What stands there now; null where it is nothing that can be compared. Nothing is read through a link. */
 async function contentNow(
-  { root, stateDir }: Pick<Differing, 'root' | 'stateDir'>,
+  { root, own }: Pick<Differing, 'root' | 'own'>,
   path: string,
 ): Promise<Buffer | null> {
-  if (isSecondName(join(root, path), [stateDir]))
+  if (isSecondName(join(root, path), own))
     throw new PathRefused('path_outside', `\`${path}\` is a file of Phasegate's own by another name`);
   const found = await findBeneath(root, path);
   if (found.kind === 'link') return found.at === path ? Buffer.from(readlinkSync(join(root, path))) : null;

@@ -29,6 +29,8 @@ export interface FencePlace {
   readonly folder: string;
   /** The whole state directory, which is never part of a workspace. */
   readonly stateDir: string;
+  /** Folders whose files are shown by no name, in a workspace either. Default: the state directory. */
+  readonly own?: () => readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Whether Phasegate guards a path in another way, as it does the databases of workflows. */
   readonly guardsOtherwise: () => Promise<(path: string) => boolean>;
@@ -38,6 +40,7 @@ export interface FencePlace {
 export function createFence(place: FencePlace): Fence {
   const root = realpathSync(place.root);
   const name = nameOf(root, place.stateDir);
+  const own = place.own ?? (() => [place.stateDir]);
   const contents = createContents(join(place.folder, 'contents'));
   const kept = createKeptManifests(place.folder);
   const readHome = createHomeReader(place.env.HOME);
@@ -95,7 +98,7 @@ export function createFence(place: FencePlace): Fence {
   async function measureHere({ like, ...taking }: Taking): Promise<Manifest> {
     const started = String(BigInt(Date.now()) * 1_000_000n);
     const systems = createFileSystems();
-    const isOurs = ownFilesOf(place.stateDir);
+    const isOurs = ownFilesOf(own());
     const walking = { root, ...taking, mapped: mappedFiles, systems, isOurs };
     if (like !== null) {
       const { rules, tracked, notes } = like;
@@ -287,7 +290,7 @@ export function createFence(place: FencePlace): Fence {
         paths: paths.filter((path) => !isInHome(path)),
         before: demand(runId, tree),
         folder: place.folder,
-        stateDir: place.stateDir,
+        own: own(),
       }),
     async settle(runId, { had, has, inUse }) {
       const [last, ...others] = had.filter((tree) => !has.includes(tree));
