@@ -45,7 +45,7 @@ async function measure(runCount: number, recordCount: number): Promise<Readonly<
   const times: Record<string, number[]> = { 'first useful view': [], 'a run': [], 'the audit': [] };
   try {
     for (let round = 0; round < tries; round += 1) {
-      const found = await once(browser, { link: `${url}/sign-in?code=${code()}`, run });
+      const found = await once(browser, { link: `${url}/sign-in?code=${await code()}`, run });
       for (const [what, time] of Object.entries(found)) times[what]?.push(time);
     }
   } finally {

@@ -61,7 +61,7 @@ const FAMILIES: Readonly<Record<string, number>> = {
   'runner.js': 118,
   'sax.js': 39,
   'search.js': 58,
-  'server.js': 290,
+  'server.js': 296,
   'setUp.js': 127,
   'svgPlot.js': 4,
   'tests.js': 113,

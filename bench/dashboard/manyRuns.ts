@@ -29,7 +29,7 @@ export async function openManyRuns(runs: number, records: number) {
   return {
     url: server.url,
     run,
-    code: () => new URL(server.signInLink(null)).searchParams.get('code') ?? '',
+    code: async () => new URL(await server.signInLink(null)).searchParams.get('code') ?? '',
     async close() {
       await server.close();
       rmSync(at, { recursive: true });

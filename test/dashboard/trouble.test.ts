@@ -103,7 +103,7 @@ describe.runIf(FULL)('the pages in trouble', () => {
   test('a link that was used, and one that is nobody’s, are told apart from nothing and lead to the form', async () => {
     const { server } = bed.project();
     const page = await bed.page();
-    const link = server.signInLink(await server.open.humans.unlock('maria', PASSPHRASE));
+    const link = await server.signInLink(await server.open.humans.unlock('maria', PASSPHRASE));
     await page.goto(link);
     await page.getByText('Live', { exact: true }).waitFor();
     for (const spent of [link, `${server.url}/sign-in?code=nonsense`]) {

@@ -16,21 +16,25 @@ export interface TwoNodes {
 }
 
 /** Serves a project with this workflow twice, each node with a state directory of its own and the same keys. */
-export async function twoNodes(workflow: string, database: string): Promise<TwoNodes> {
+export async function twoNodes(
+  workflow: string,
+  database: string,
+  words: readonly string[] = [],
+): Promise<TwoNodes> {
   const project = makeProject({ 'agent_workflow.yaml': workflow });
   const env = { PHASEGATE_DATABASE: database, PHASEGATE_MEASURES: join(project.base, 'measures') };
   const added = await phasegate(project, ['agents', 'add', 'ada', '--json'], { env });
   const elsewhere = { ...env, XDG_STATE_HOME: join(project.base, 'state-of-the-other') };
   const other = project.stateDir.replace(String(project.env.XDG_STATE_HOME), elsewhere.XDG_STATE_HOME);
   shareKeys(project, { stateDir: other });
-  const [one, two] = [await serve(project, [], env), await serve(project, [], elsewhere)];
+  const [one, two] = [await serve(project, words, env), await serve(project, words, elsewhere)];
   return {
     project,
     env,
     one,
     two,
     key: String(added.json.key),
-    again: () => serve(project, [], elsewhere),
+    again: () => serve(project, words, elsewhere),
   };
 }
 

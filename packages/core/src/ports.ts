@@ -99,6 +99,7 @@ export type {
   HumanRecord,
   HumanStore,
   Humans,
+  KeyCarrier,
   NewHuman,
   Passkey,
   Role,

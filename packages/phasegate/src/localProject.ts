@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { hash, hkdfSync } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
@@ -46,6 +46,7 @@ import { lazyVerify } from './localVerify.ts';
 import { newRunId } from './newRunId.ts';
 import { createCodeGate, type ProjectGate } from './runtime/codeGate.ts';
 import type { KeyDerivation } from './runtime/humanKeys.ts';
+import type { ProjectKeys } from './runtime/keys.ts';
 import type { ListingIndex } from './runtime/listing/listingIndex.ts';
 import type { Catalog, CodeGate, Functions, OpenProject, Project } from './runtime/ports.ts';
 
@@ -285,6 +286,7 @@ async function open(opening: Opening): Promise<OpenProject> {
     }),
     seal,
     publicKey: sealing.audit.publicKey,
+    ...(store.now === undefined ? {} : { nodesKey: nodesKeyOf(sealing) }),
     keys,
     tools: async () => (await import('./localTools.ts')).localTools({ root, stateDir, env }),
     guarded: lazyGuardedFiles({ root, stateDir, seal }),
@@ -310,6 +312,12 @@ async function open(opening: Opening): Promise<OpenProject> {
       await attached.close();
     },
   };
+}
+
+/** Of its own, derived from the one key that every node has and that is never rotated: it says nothing about seals. */
+function nodesKeyOf({ rows }: Pick<ProjectKeys, 'rows'>): Uint8Array {
+  const key = Buffer.from(rows, 'base64url');
+  return new Uint8Array(hkdfSync('sha256', key, '', 'phasegate challenges of nodes v1', 32));
 }
 
 /** Where runs are worked on that are opened here: a worktree that shares a state, or the project's own folder. */

@@ -184,12 +184,14 @@ async function listen(request: ServeRequest, open: OpenProject, binding: Serving
   });
   const parts: Omit<RestParts, 'mcp'> = {
     project: open,
+    signIns: await open.signIns(),
     catalog,
     standards,
     version: VERSION,
     settings,
     log,
-    // Of what this process alone remembers: sessions, codes and counts of tries. What is written goes by the store's.
+    // Of what this process alone remembers: counts of tries, and sign-ins where no node shares the store. What is written
+    // goes by the clock of the store.
     now: Date.now,
     hooks: mountHooks(request.project.stateDir, () => built().project, log),
     pages: dashboardFiles(),

@@ -47,6 +47,18 @@ export interface UnlockedHuman {
   sign(text: string): string;
   /** The id of the passkey that proved it; left out where it was the passphrase. */
   readonly passkey?: string;
+  /** The key, sealed so that the secret of a session opens it, and nothing else; left out for a passkey, which has none. */
+  sealedKey?(by: KeyCarrier): string;
+  /** The times of the record that the passphrase opened, which it may be no more; left out for all but a passphrase. */
+  readonly asOf?: { readonly addedAt: string; readonly changedAt?: string };
+}
+
+/** What carries the key of a human from one request to the next. */
+export interface KeyCarrier {
+  /** At least 256 random bits, which only the client keeps. */
+  readonly secret: string;
+  /** What the key is sealed for: with another, nothing is opened. */
+  readonly bound: string;
 }
 
 /** Where humans live, with their wrapped keys. */

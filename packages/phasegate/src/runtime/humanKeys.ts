@@ -11,7 +11,8 @@ import {
 } from 'node:crypto';
 import { PhasegateError } from '@phasegate/core';
 import { LEAST_PASSPHRASE } from '@phasegate/core/contract';
-import type { HumanRecord, WrappedKey } from './ports.ts';
+import type { HumanRecord, KeyCarrier, WrappedKey } from './ports.ts';
+import { openSealed, sealFor } from './sealedKey.ts';
 
 /** A human's key pair: the public half in the open, the private half wrapped by the passphrase. */
 export type HumanKey = Pick<HumanRecord, 'publicKey' | 'wrappedKey'>;
@@ -20,6 +21,8 @@ export type HumanKey = Pick<HumanRecord, 'publicKey' | 'wrappedKey'>;
 export interface HumanSigner {
   /** Ed25519 signature over the text, base64url. */
   sign(text: string): string;
+  /** The key itself, sealed for whom has that secret. */
+  sealedKey(by: KeyCarrier): string;
 }
 
 /** How a passphrase becomes the key that a human's private half is wrapped with. */
@@ -78,9 +81,21 @@ export async function unlockHumanKey(
   by = FRESH_KEYS,
 ): Promise<HumanSigner | null> {
   const opened = await openHumanKey(record, passphrase, by);
-  if (opened === null) return null;
+  return opened === null ? null : signerWith(opened);
+}
+
+/** Opens a key that was sealed for a session, or null where the secret is not the one it was sealed for. */
+export function unsealHumanKey(sealed: string, by: KeyCarrier): HumanSigner | null {
+  const opened = openSealed(sealed, by);
+  return opened === null ? null : signerWith(opened);
+}
+
+function signerWith(opened: Buffer): HumanSigner {
   const privateKey = createPrivateKey({ key: opened, type: 'pkcs8', format: 'der' });
-  return { sign: (text) => sign(null, Buffer.from(text), privateKey).toString('base64url') };
+  return {
+    sign: (text) => sign(null, Buffer.from(text), privateKey).toString('base64url'),
+    sealedKey: (by) => sealFor(privateKey.export({ type: 'pkcs8', format: 'der' }), by),
+  };
 }
 
 /** Whether a signature over the text was made with the private half of this key. Malformed input is a no. */

@@ -78,6 +78,8 @@ export interface ProjectParts extends Omit<RuntimeParts, 'signed' | 'hear' | 'ca
   readonly seal: Pick<Seal, 'sign' | 'verifySignature'>;
   /** The public half of what signs; absent: nobody elsewhere can check a signature. */
   readonly publicKey?: string;
+  /** A key of its own that every node of the store has; absent where there is one server, which remembers sign-ins itself. */
+  readonly nodesKey?: Uint8Array;
   /** Gives rooms in which the engine verifies; absent where there are none. */
   readonly verifying?: Verifying;
   /** The engine's own copies of dependencies; absent where there can be none. */
@@ -195,6 +197,8 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
     answers: createKeptAnswers(parts.newId),
     webhooks: createWebhooks({ store, now }),
     server,
+    // Loaded when asked for: only a server signs anybody in.
+    signIns: async () => (await import('./signIns/signIns.ts')).createSignIns(parts),
     noteCredentialFailure: (data) => refusals.note({ run: null, principal: 'unknown', data }),
     guardedFiles: {
       keepFirst: () => guard.keepFirst(),

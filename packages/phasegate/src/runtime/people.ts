@@ -164,7 +164,9 @@ export function createHumans(
       const human = choose(await store.humans(), name);
       const signer = await unlockHumanKey(human, passphrase, keys);
       if (signer === null) throw await wrongPassphrase(human.name);
-      const unlocked: UnlockedHuman = { principal: { kind: 'human', name: human.name }, sign: signer.sign };
+      const { addedAt, changedAt } = human;
+      const asOf = { addedAt, ...(changedAt === undefined ? {} : { changedAt }) };
+      const unlocked: UnlockedHuman = { principal: { kind: 'human', name: human.name }, ...signer, asOf };
       return unlocked;
     },
 

@@ -43,7 +43,7 @@ export interface RunningServer {
   readonly pid: number;
   readonly open: OpenProject;
   /** A link that signs a human in once; null where no human is set up. */
-  signInLink(human: UnlockedHuman | null): string;
+  signInLink(human: UnlockedHuman | null): Promise<string>;
   /** Settles when nothing has used it for the time that was asked for. */
   readonly idle: Promise<void>;
   /** Takes nothing new in, finishes what is under way, and leaves leases as they are. */

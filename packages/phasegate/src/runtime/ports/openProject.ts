@@ -31,6 +31,7 @@ import type { Hooks } from './hooks.ts';
 import type { ProofRecords } from './proving.ts';
 import type { RangeRecords } from './ranges.ts';
 import type { Records } from './records.ts';
+import type { SignIns } from './signIns.ts';
 import type { Trust } from './trust.ts';
 
 /** What work that is handed in was done with. */
@@ -152,6 +153,8 @@ export interface Serving {
   readonly feed: Feed;
   readonly webhooks: Webhooks;
   readonly server: ServerDuties;
+  /** Who is signed in, for the one who serves: no agent and no token has a way to it. */
+  signIns(): Promise<SignIns>;
 }
 
 /** What is kept: verified, backed up and put aside. */

@@ -100,7 +100,7 @@ describe('a credential', () => {
 test('through the socket of an agent no human signs in, by a page no more than by the API', async () => {
   const door = openDoor();
   const ada = { peer: 'ada' };
-  const { pathname, search } = new URL(door.app.signInLink(null));
+  const { pathname, search } = new URL(await door.app.signInLink(null));
   const post = (path: string, type: string) =>
     door.app.request(path, { method: 'POST', headers: { 'content-type': type }, body: '{}' }, ada);
 

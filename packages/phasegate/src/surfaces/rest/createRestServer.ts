@@ -41,7 +41,7 @@ export interface RestApp {
   /** As `fetch`, from a path and its options. */
   request(path: string, init?: RequestInit, env?: RestEnv['Bindings']): Response | Promise<Response>;
   /** A link that signs in once; for the operator's own terminal and nowhere else. */
-  signInLink(human: UnlockedHuman | null): string;
+  signInLink(human: UnlockedHuman | null): Promise<string>;
   /** The project as the routes see it: counted and traced. What serves beside them should use it too. */
   readonly project: RestParts['project'];
   readonly metrics: Metrics;
@@ -58,7 +58,8 @@ export function createRestApp(given: RestParts): RestApp {
   const metrics = createMetrics(given.project, given.version);
   const tracing = createTracing(settings.tracing === true);
   const parts = { ...given, project: instrumentProject(given.project, metrics, tracing) };
-  const sessions = createSessions(parts);
+  const rows = parts.signIns.rows(parts.now);
+  const sessions = createSessions(parts, rows);
   const refusals = createCredentialRefusals(parts, metrics);
   const tries = createPassphraseTries(parts);
   const signIn = createSignIn(parts, { sessions, refusals, tries });
@@ -108,7 +109,7 @@ export function createRestApp(given: RestParts): RestApp {
   registerSessionRoutes(app, parts, { sessions, signIn });
   const routeParts: RouteParts = {
     ...parts,
-    challenges: createChallenges(parts),
+    challenges: createChallenges({ rows, key: parts.signIns.challengeKey() }),
     textOf: (act, session) => textOfAct(act, session, routeParts),
   };
   const acts = createActs({ signIn, parts: routeParts });
@@ -123,7 +124,7 @@ export function createRestApp(given: RestParts): RestApp {
   return {
     fetch: (request, env) => app.fetch(request, env ?? {}),
     request: (path, init, env) => app.request(path, init, env ?? {}),
-    signInLink: (human) => `${settings.origin}/sign-in?code=${sessions.newCode(human)}`,
+    signInLink: async (human) => `${settings.origin}/sign-in?code=${await sessions.newCode(human)}`,
     project: parts.project,
     metrics,
     hot:

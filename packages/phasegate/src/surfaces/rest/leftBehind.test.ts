@@ -7,7 +7,7 @@ const FORGETS = '"cache", "storage"';
 describe('what somebody left in a browser', () => {
   test('is forgotten when a session of the browser begins, and cookies are not', async () => {
     const door = openDoor();
-    const { pathname, search } = new URL(door.app.signInLink(null));
+    const { pathname, search } = new URL(await door.app.signInLink(null));
     const byLink = await door.app.request(`${pathname}${search}`);
     await door.project.humans.add('maria', PASSPHRASE, null);
     const byForm = await door.app.request('/sign-in', {
@@ -53,7 +53,7 @@ describe('what somebody left in a browser', () => {
 
   test('does not spend the link that a worker passes on', async () => {
     const door = openDoor();
-    const { pathname, search } = new URL(door.app.signInLink(null));
+    const { pathname, search } = new URL(await door.app.signInLink(null));
     const passedOn = await door.app.request(`${pathname}${search}`, {
       headers: { 'sec-fetch-dest': 'empty' },
     });

@@ -5,6 +5,7 @@ import type {
   Catalog,
   IdentifiedAgent,
   OpenProject,
+  SignIns,
   Standards,
   UnlockedHuman,
 } from '../../runtime/ports.ts';
@@ -15,6 +16,8 @@ import type { Challenges } from './passkeys/challenges.ts';
 /** What the REST surface is built from. */
 export interface RestParts {
   readonly project: OpenProject;
+  /** Of the same project. */
+  readonly signIns: SignIns;
   readonly catalog: Catalog;
   readonly standards: Standards;
   /** Of this package. */

@@ -34,7 +34,7 @@ export function registerSessionList(
     }
     // Anyone may end their own; what is somebody else's is an act, with its proof.
     if (found.name !== human.name) await acts(c, c.get('caller'), { method: 'delete' });
-    const ended = sessions.revoke(found.id);
+    const ended = await sessions.revoke(found.id);
     if (ended !== null) await noteEnd(project, ended, { by: human.name, how: 'revoked' });
     return c.body(null, 204);
   });

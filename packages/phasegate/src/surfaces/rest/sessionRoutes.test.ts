@@ -7,7 +7,7 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 describe('the link on the terminal', () => {
   test('signs in once, with a cookie no script can read, and that is on record', async () => {
     const door = openDoor();
-    const link = pathOf(door.app.signInLink(null));
+    const link = pathOf(await door.app.signInLink(null));
 
     const response = await door.app.request(link);
     const again = await door.app.request(link);
@@ -39,7 +39,7 @@ describe('the link on the terminal', () => {
 
   test('opened twice at the same moment signs in once', async () => {
     const door = openDoor();
-    const link = pathOf(door.app.signInLink(null));
+    const link = pathOf(await door.app.signInLink(null));
 
     const responses = await Promise.all([1, 2, 3].map(() => door.app.request(link)));
 
@@ -48,10 +48,10 @@ describe('the link on the terminal', () => {
 
   test('is void after ten minutes, and void at once when humans are set up after it was made', async () => {
     const door = openDoor();
-    const old = pathOf(door.app.signInLink(null));
+    const old = pathOf(await door.app.signInLink(null));
     door.pass(10 * 60_000);
     const open = await door.operator();
-    const unused = pathOf(door.app.signInLink(null));
+    const unused = pathOf(await door.app.signInLink(null));
     await door.project.humans.add('maria', PASSPHRASE, null);
 
     expect((await door.app.request(old)).status).toBe(401);
@@ -61,7 +61,7 @@ describe('the link on the terminal', () => {
 
   test('is not spent by whatever only looks ahead', async () => {
     const door = openDoor();
-    const link = pathOf(door.app.signInLink(null));
+    const link = pathOf(await door.app.signInLink(null));
 
     await door.app.request(link, { method: 'HEAD' });
     await door.app.request(link, { headers: { 'sec-purpose': 'prefetch;prerender' } });
@@ -85,7 +85,7 @@ describe('the link on the terminal', () => {
       settings: { secure: true, origin: 'https://gate.example', hosts: ['gate.example', 'localhost'] },
     });
 
-    const response = await door.app.request(pathOf(door.app.signInLink(null)));
+    const response = await door.app.request(pathOf(await door.app.signInLink(null)));
 
     expect(response.headers.get('set-cookie')).toMatch(/; Secure$/);
   });

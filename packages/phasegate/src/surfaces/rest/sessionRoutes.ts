@@ -36,7 +36,7 @@ export function registerSessionRoutes(
   /** Ends the session a browser came with. */
   const signOut = async (c: Context<RestEnv>): Promise<string | undefined> => {
     const shown = cookieIn(c);
-    await noted(sessions.end(shown));
+    await noted(await sessions.end(shown));
     return shown.place === '' || shown.place === null ? undefined : cookie('', shown.place, 0);
   };
   /** What a human may do, as the records have it now. */
@@ -97,7 +97,7 @@ export function registerSessionRoutes(
   app.delete('/api/v1/session', async (c) => {
     humanOf(c);
     const bearer = c.req.header('authorization')?.replace(/^bearer +/i, '');
-    if (bearer !== undefined) await noted(sessions.end(bearerSession(bearer)));
+    if (bearer !== undefined) await noted(await sessions.end(bearerSession(bearer)));
     const unset = bearer === undefined ? await signOut(c) : undefined;
     if (unset !== undefined) c.header('set-cookie', unset);
     return c.body(null, 204);

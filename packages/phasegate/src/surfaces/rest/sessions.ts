@@ -1,8 +1,10 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
+import { type JsonObject, own } from '@phasegate/core';
 import { holdersOfMost } from '../../limits/holdersOfMost.ts';
-import type { UnlockedHuman } from '../../runtime/ports.ts';
+import type { SignInRows, UnlockedHuman } from '../../runtime/ports.ts';
 import type { HumanSession, RestParts } from './parts.ts';
 import { newPlace } from './place.ts';
+import { digest, type Entry, entryOf, publicId, rowOf } from './sessionEntry.ts';
 
 /** The cookie a browser keeps its session in. */
 export const SESSION_COOKIE = 'phasegate_session';
@@ -11,24 +13,27 @@ export const SESSION_PREFIX = 'pgs_';
 /** Longest life of a session in seconds, whatever it is used for. */
 export const SESSION_SECONDS = 7 * 24 * 3600;
 
-/** The humans signed in, in memory only: a restart signs everybody out, and no secret is on disk. */
+/**
+ * The humans signed in. One server has them in memory: a restart signs everybody out. Nodes of one store have them
+ * there, by hashes of secrets alone, and each asks again for every request.
+ */
 export interface Sessions {
   /** A code that signs in once, within ten minutes; for the operator's terminal. */
-  newCode(human: UnlockedHuman | null): string;
-  /** Spends a code. Null for one that is unknown, spent, too old, or made before there were humans. */
+  newCode(human: UnlockedHuman | null): Promise<string>;
+  /** Spends a code. Null for one that is unknown, spent, too old, or of before the humans or that passphrase. */
   redeem(code: string, carrier: Carrier): Promise<Opened | null>;
-  /** For anyone who showed the passphrase. Null for a human who was removed meanwhile. */
+  /** For anyone who showed the passphrase. Null where it was changed meanwhile, or its human was removed. */
   open(human: UnlockedHuman, carrier: Carrier): Promise<Opened | null>;
   /** Whose session this is; using it keeps it alive. */
   find(shown: ShownSession): Promise<HumanSession | null>;
   /** Whether a session stands, without using it. */
   stands(shown: ShownSession): Promise<boolean>;
   /** Gives the one that was ended; null where there was none. */
-  end(shown: ShownSession): ListedSession | null;
+  end(shown: ShownSession): Promise<ListedSession | null>;
   /** Every session that stands, the newest first; without anything one could sign in by. */
   list(): Promise<readonly ListedSession[]>;
   /** Ends one by its id and gives it; null where there is none. */
-  revoke(id: string): ListedSession | null;
+  revoke(id: string): Promise<ListedSession | null>;
 }
 
 /** A session as those who look after it see it. */
@@ -62,24 +67,25 @@ export interface Opened {
   readonly crowdedOut: ListedSession | null;
 }
 
-/** The sessions of one server. */
-export function createSessions(parts: Pick<RestParts, 'project' | 'now'>): Sessions {
-  const { project, now } = parts;
-  const sessions = new Map<string, Entry>();
-  const codes = new Map<string, { readonly name: string | null; readonly until: number }>();
-
-  const expiry = (entry: Entry) => Math.min(entry.used + SLIDING, entry.made + SESSION_SECONDS * 1000);
-  const view = (entry: Entry): HumanSession => ({
-    id: publicId(entry),
+/** The sessions of a project, in these rows. */
+export function createSessions(
+  { project, signIns }: Pick<RestParts, 'project' | 'signIns'>,
+  rows: SignInRows,
+): Sessions {
+  const { now } = rows;
+  const underWay = new Set<string>();
+  const expiry = ({ used, made }: Entry) => Math.min(used + SLIDING, made + SESSION_SECONDS * 1000);
+  const view = (entry: Entry, human: UnlockedHuman | null): HumanSession => ({
+    id: publicId(entry.key),
     name: entry.name ?? OPERATOR,
-    human: entry.human,
+    human,
     operator: entry.name === null,
-    asksPassphrase: entry.place !== null || (entry.name !== null && entry.human === null),
+    asksPassphrase: entry.place !== null || (entry.name !== null && human === null),
     expiresAt: new Date(expiry(entry)).toISOString(),
   });
 
   const listed = (entry: Entry): ListedSession => ({
-    id: publicId(entry),
+    id: publicId(entry.key),
     name: entry.name ?? OPERATOR,
     carrier: entry.place === null ? 'bearer' : 'cookie',
     madeAt: new Date(entry.made).toISOString(),
@@ -91,90 +97,158 @@ export function createSessions(parts: Pick<RestParts, 'project' | 'now'>): Sessi
    * Since when that human is one with that passphrase: a removed one who came back is somebody else, and a passphrase
    * is changed to end what was opened with the old one. Undefined where there is none.
    */
-  async function sinceOf(name: string | null): Promise<string | undefined> {
+  async function sinces(): Promise<(name: string | null) => string | undefined> {
     const humans = await project.humans.list();
     // The operator is nobody once humans are set up.
-    if (name === null) return humans.length === 0 ? '' : undefined;
-    const found = humans.find((human) => human.name === name);
-    return found === undefined ? undefined : `${found.addedAt} ${found.changedAt ?? ''}`;
+    return (name) => {
+      if (name === null) return humans.length === 0 ? '' : undefined;
+      const found = humans.find((human) => human.name === name);
+      return found === undefined ? undefined : sinceIn(found);
+    };
   }
 
-  function shownEntry({ secrets, place }: ShownSession): Entry | null {
+  /** INVARIANT: humans are asked for after the rows were read: who they were before says nothing about those. */
+  async function goodOf(read: readonly Entry[]): Promise<readonly Entry[]> {
+    const since = await sinces();
+    return read.filter((entry) => now() < expiry(entry) && since(entry.name) === entry.since);
+  }
+
+  /** The human who signs by a session. */
+  function signer({ key, name, sealed }: Entry, secret: string): UnlockedHuman | null {
+    return name === null || sealed === null ? null : signIns.unseal(name, sealed, { secret, bound: key });
+  }
+
+  async function shownEntry({ secrets, place }: ShownSession): Promise<Shown | null> {
     for (const secret of secrets.slice(0, MOST_SHOWN)) {
       const key = digest(secret);
-      const entry = sessions.get(key);
-      if (entry === undefined || !equal(key, entry.key)) continue;
+      const data = await rows.get('session', key);
+      const entry = data === null ? null : entryOf(key, data);
+      if (data === null || entry === null) continue;
       // The secret of a cookie opens nothing as a bearer, nor by another path than its own.
-      if (entry.place === (place === null ? null : digest(place))) return entry;
+      if (entry.place === (place === null ? null : digest(place))) return { entry, data, secret };
     }
     return null;
   }
 
-  async function standing(shown: ShownSession): Promise<Entry | null> {
-    const entry = shownEntry(shown);
-    if (entry === null) return null;
-    if (now() < expiry(entry) && (await sinceOf(entry.name)) === entry.since) return entry;
-    sessions.delete(entry.key);
+  async function standing(shown: ShownSession): Promise<Shown | null> {
+    const found = await shownEntry(shown);
+    if (found === null || (await goodOf([found.entry])).length === 1) return found;
+    beside(found.entry, () => drop(found.entry));
     return null;
   }
 
-  async function open(who: Pick<Entry, 'name' | 'human'>, carrier: Carrier): Promise<Opened | null> {
-    const since = await sinceOf(who.name);
-    if (since === undefined) return null;
+  /**
+   * Does what no answer depends on: a database that is read-only or full for now still shows things to who is signed in,
+   * and a session that is over is over whether its row could be dropped or not.
+   */
+  function beside({ key }: Entry, work: () => Promise<unknown>): void {
+    if (underWay.has(key)) return;
+    underWay.add(key);
+    // A store that is away is told by those who need it; what was left undone here is done by a later request.
+    void work()
+      .catch(() => undefined)
+      .finally(() => underWay.delete(key));
+  }
+
+  async function open(human: Opening, carrier: Carrier): Promise<Opened | null> {
+    const { since } = human;
+    // What was judged takes a while: by a passphrase that was changed meanwhile nobody gets in.
+    if (since === null || (await sinces())(human.name) !== since) return null;
     const prefix = carrier === 'bearer' ? SESSION_PREFIX : COOKIE_PREFIX;
     const secret = `${prefix}${randomBytes(32).toString('base64url')}`;
     const place = carrier === 'bearer' ? null : newPlace();
+    const key = digest(secret);
     const entry: Entry = {
-      ...who,
-      key: digest(secret),
+      key,
       place: place === null ? null : digest(place),
+      name: human.name,
+      sealed: human.signing?.sealedKey?.({ secret, bound: key }) ?? null,
       since,
       made: now(),
       used: now(),
     };
-    sessions.set(entry.key, entry);
-    const crowdedOut = sessions.size > MOST_SESSIONS ? drop(sessions.get(leastUsed(sessions))) : null;
-    return { secret, place, session: view(entry), crowdedOut };
+    if (!(await rows.put('session', rowOf(entry), null))) throw new TypeError('a secret was drawn twice');
+    return { secret, place, session: view(entry, human.signing), crowdedOut: await makeRoom() };
   }
 
-  function drop(entry: Entry | null | undefined): ListedSession | null {
-    return entry != null && sessions.delete(entry.key) ? listed(entry) : null;
+  /** Drops what is over; where there are too many then, ends one and gives it. */
+  async function makeRoom(): Promise<ListedSession | null> {
+    for (;;) {
+      // Before the sessions: what is spent of one that comes after them is not in it.
+      const spent = await rows.all('challenges');
+      const all = await rows.all('session');
+      const good = await goodOf(all.flatMap(({ key, data }) => entryOf(key, data) ?? []));
+      const keys = new Set(good.map(({ key }) => key));
+      for (const { key } of all) if (!keys.has(key)) await rows.drop('session', key);
+      const ids = new Set([...keys].map(publicId));
+      for (const { key } of spent) if (!ids.has(key)) await rows.drop('challenges', key);
+      if (good.length <= MOST_SESSIONS) return null;
+      const ended = await drop(leastUsed(good));
+      // Another node may have ended the same one, for a session of its own.
+      if (ended !== null) return ended;
+    }
+  }
+
+  async function drop(entry: Entry | undefined): Promise<ListedSession | null> {
+    if (entry === undefined || !(await rows.drop('session', entry.key))) return null;
+    await rows.drop('challenges', publicId(entry.key));
+    return listed(entry);
+  }
+
+  /** The newest first. */
+  async function entries(): Promise<readonly Entry[]> {
+    const found = (await rows.all('session')).flatMap(({ key, data }) => entryOf(key, data) ?? []);
+    return found.toReversed().toSorted((a, b) => b.made - a.made);
+  }
+
+  /** Drops links that are over, and the oldest where there are too many. */
+  async function makeRoomForCode(): Promise<void> {
+    const codes = (await rows.all('code')).map(({ key, data }) => ({ key, until: untilOf(data) }));
+    const [old, good] = [
+      codes.filter(({ until }) => now() >= until),
+      codes.filter(({ until }) => now() < until),
+    ];
+    const crowding = good.toSorted((a, b) => b.until - a.until).slice(MOST_CODES);
+    for (const { key } of [...old, ...crowding]) await rows.drop('code', key);
   }
 
   return {
-    newCode(human) {
+    async newCode(human) {
       const code = randomBytes(32).toString('base64url');
-      codes.set(digest(code), { name: human?.principal.name ?? null, until: now() + CODE_LIFE });
-      if (codes.size > MOST_CODES) codes.delete(codes.keys().next().value ?? '');
+      const data = { name: human?.principal.name ?? null, since: sinceOf(human), until: now() + CODE_LIFE };
+      await rows.put('code', { key: digest(code), data }, null);
+      await makeRoomForCode();
       return code;
     },
     async redeem(code, carrier) {
       const key = digest(code);
-      const entry = codes.get(key);
-      // Spent before anything is awaited: two requests with one code must not both get in.
-      codes.delete(key);
-      if (entry === undefined || now() >= entry.until) return null;
+      const data = await rows.get('code', key);
+      // The one who drops it has it: two requests with one code, at whatever nodes, must not both get in.
+      if (data === null || !(await rows.drop('code', key))) return null;
+      const [name, since] = [own(data, 'name'), own(data, 'since')];
+      if (now() >= untilOf(data) || (name !== null && typeof name !== 'string')) return null;
+      if (typeof since !== 'string') return null;
       // A link passes through terminals, logs and histories: it lets its human look, and no key goes with it.
-      return open({ name: entry.name, human: null }, carrier);
+      return open({ name, since, signing: null }, carrier);
     },
-    open: (human, carrier) =>
-      open({ name: human.principal.name, human: carrier === 'bearer' ? human : null }, carrier),
+    open(human, carrier) {
+      const signing = carrier === 'bearer' ? human : null;
+      return open({ name: human.principal.name, since: sinceOf(human), signing }, carrier);
+    },
     async find(shown) {
-      const entry = await standing(shown);
-      if (entry === null) return null;
-      entry.used = now();
-      return view(entry);
+      const found = await standing(shown);
+      if (found === null) return null;
+      const used = { ...found.entry, used: now() };
+      if (used.used - found.entry.used >= rows.usedEvery) {
+        // Where it was dropped meanwhile it stays dropped, and another use that was written is as good.
+        beside(used, () => rows.put('session', rowOf(used), found.data));
+      }
+      return view(used, signer(found.entry, found.secret));
     },
     stands: async (shown) => (await standing(shown)) !== null,
-    end: (shown) => drop(shownEntry(shown)),
-    async list() {
-      const entries = [...sessions.values()].toReversed();
-      const stand = await Promise.all(
-        entries.map(async (entry) => now() < expiry(entry) && (await sinceOf(entry.name)) === entry.since),
-      );
-      return entries.filter((_, index) => stand[index]).map(listed);
-    },
-    revoke: (id) => drop([...sessions.values()].find((entry) => publicId(entry) === id)),
+    end: async (shown) => drop((await shownEntry(shown))?.entry),
+    list: async () => (await goodOf(await entries())).map(listed),
+    revoke: async (id) => drop((await entries()).find(({ key }) => publicId(key) === id)),
   };
 }
 
@@ -186,40 +260,45 @@ const MOST_SESSIONS = 64;
 const MOST_CODES = 16;
 const MOST_SHOWN = 8;
 
-interface Entry {
-  readonly key: string;
-  /** Hash of the path of its cookie; null for a bearer. */
-  readonly place: string | null;
+interface Shown {
+  readonly entry: Entry;
+  /** As it was read. */
+  readonly data: JsonObject;
+  readonly secret: string;
+}
+
+interface Opening {
   /** Null for the operator. */
   readonly name: string | null;
+  /** As it was when the passphrase was judged; null where none was. */
+  readonly since: string | null;
   /** Who signs; null where each act brings the passphrase. */
-  readonly human: UnlockedHuman | null;
-  readonly since: string;
-  readonly made: number;
-  used: number;
+  readonly signing: UnlockedHuman | null;
 }
 
-// Secrets are looked up and compared by their hash: how long that takes says nothing about the secret itself.
-function digest(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex');
+/** Since when who was unlocked is one with that passphrase; null where it was no passphrase. */
+function sinceOf(human: UnlockedHuman | null): string | null {
+  if (human === null) return '';
+  return human.asOf === undefined ? null : sinceIn(human.asOf);
 }
 
-/** What others may know a session by: a hash of its hash, which opens nothing. */
-function publicId({ key }: Entry): string {
-  return digest(`session ${key}`).slice(0, 16);
+function sinceIn({ addedAt, changedAt }: NonNullable<UnlockedHuman['asOf']>): string {
+  return `${addedAt} ${changedAt ?? ''}`;
 }
 
-function equal(a: string, b: string): boolean {
-  return timingSafeEqual(Buffer.from(a), Buffer.from(b));
+/** What cannot be read is over. */
+function untilOf(data: JsonObject): number {
+  const until = own(data, 'until');
+  return typeof until === 'number' ? until : 0;
 }
 
 /** Anyone who signs in again and again ends their own sessions, and nobody else's. */
-function leastUsed(sessions: ReadonlyMap<string, Entry>): string {
-  const crowding = holdersOfMost([...sessions.values()].map(({ name }) => name ?? ''));
+function leastUsed(sessions: readonly Entry[]): Entry | undefined {
+  const crowding = holdersOfMost(sessions.map(({ name }) => name ?? ''));
   let oldest: Entry | undefined;
-  for (const entry of sessions.values()) {
+  for (const entry of sessions) {
     if (!crowding.has(entry.name ?? '')) continue;
     if (oldest === undefined || entry.used < oldest.used) oldest = entry;
   }
-  return oldest?.key ?? '';
+  return oldest;
 }

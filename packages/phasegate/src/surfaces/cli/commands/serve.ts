@@ -198,7 +198,7 @@ async function greet(invocation: Invocation, server: RunningServer, greeting: Gr
   const found = origin === url ? '' : `, for clients at ${origin}`;
   if (!out.json) await out.result({}, () => `serving at ${url}${found}`);
   const { human, why } = await whoSignsIn(invocation, server, greeting);
-  const sign_in = human === undefined ? null : server.signInLink(human);
+  const sign_in = human === undefined ? null : await server.signInLink(human);
   if (out.json) {
     const elsewhere = origin === url ? {} : { public_url: origin };
     return out.result({ url, ...elsewhere, pid, sign_in }, () => '');

@@ -52,8 +52,8 @@ export async function provenBy(
     readonly challenges: Challenges;
   },
 ): Promise<UnlockedHuman> {
-  // Spent before anything is awaited: two requests with one assertion must not both be let in.
-  if (!challenges.spend(session.id, 'act', assertion.nonce)) {
+  // Spent before anything else is looked at: two requests with one assertion must not both be let in.
+  if (!(await challenges.spend(session.id, 'act', assertion.nonce))) {
     throw new CredentialRefused('credential_invalid', 'the challenge was used already or is too old', {
       record: { credential: 'passkey', principal: `human:${session.name}`, reason: 'challenge_spent' },
       hint: 'ask for a new one and use the passkey again',

@@ -81,7 +81,7 @@ export const PASSKEY_ROUTES: readonly Endpoint[] = [
     async handle({ caller, body, parts: { project, settings, challenges } }) {
       const by = signerOf(caller.session);
       const origin = demandOrigin(settings);
-      if (!challenges.spend(caller.session.id, 'register', body.nonce)) {
+      if (!(await challenges.spend(caller.session.id, 'register', body.nonce))) {
         throw new RequestRefused('request_invalid', 'the options were used already or are too old', {
           hint: 'ask for new ones and make the passkey again',
         });
