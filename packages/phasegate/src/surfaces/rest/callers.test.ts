@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { openDoor } from './fixtures/openDoor.ts';
 
 const SESSION = '/api/v1/session';
+const READ = { tool: 'read_files', input: {} };
+const QUEUED = { workflow: 'errand', queue: true };
 
 describe('a credential', () => {
   test("of an agent never opens a human's route, and trying is on record", async () => {
@@ -94,6 +96,47 @@ describe('a credential', () => {
     expect(await door.noted('credential_failed')).toMatchObject([
       { principal: 'agent:ada', reason: 'other_agent', named: 'bob' },
     ]);
+  });
+});
+
+describe('a credential that is withdrawn while its request is on its way', () => {
+  /** Asks with a body of which the end comes after something was done: a client may take a minute over it. */
+  async function askSlowly(
+    { app }: ReturnType<typeof openDoor>,
+    { path, body, ...sent }: { path: string; body: object; authorization: string },
+    meanwhile: () => Promise<unknown>,
+  ): Promise<number> {
+    const text = JSON.stringify(body);
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+    const writer = writable.getWriter();
+    const headers = { ...sent, 'content-type': 'application/json' };
+    const init = { method: 'POST', headers, body: readable, duplex: 'half' } as RequestInit;
+    const answer = app.request(path, init);
+    // Settles when it is read, so that the caller is known by then.
+    await writer.write(new TextEncoder().encode(text.slice(0, 1)));
+    await meanwhile();
+    await Promise.all([writer.write(new TextEncoder().encode(text.slice(1))), writer.close()]);
+    return (await answer).status;
+  }
+
+  test('opens nothing: neither an agent’s key, nor its token, nor a session [S2.93]', async () => {
+    const door = openDoor();
+    const ada = await door.agent('ada');
+    const { authorization } = await door.holder('bob');
+    const operator = await door.operator();
+    const remove = (name: string) => door.project.agents.remove(name, 'spawn');
+    const signOut = async () => door.app.request(SESSION, { method: 'DELETE', headers: operator });
+    await door.project.as({ kind: 'human', name: 'operator' }).start({ workflow: 'errand', queue: true });
+
+    const [claim, check] = ['/api/v1/tasks/claim', '/api/v1/tools/check'];
+    const answers = [
+      await askSlowly(door, { ...ada, path: claim, body: { agent_id: 'ada' } }, () => remove('ada')),
+      await askSlowly(door, { authorization, path: check, body: READ }, () => remove('bob')),
+      await askSlowly(door, { ...operator, path: '/api/v1/runs', body: QUEUED }, signOut),
+    ];
+
+    expect(answers).toEqual([401, 403, 401]);
+    expect(await door.project.claims.leases()).toEqual([]);
   });
 });
 

@@ -63,6 +63,8 @@ export function createCallers(
     try {
       demandNoneInUrl(c);
       c.set('caller', await identify(c));
+      // A body that is there already was sent before anybody could have withdrawn anything.
+      if (c.env?.incoming?.complete !== true) c.set('identifyAgain', () => identify(c));
     } catch (error) {
       throw await refusals.settle(c, error);
     }
@@ -70,6 +72,15 @@ export function createCallers(
     // A route asked for a caller of another kind: that is written down before the answer leaves.
     if (c.error instanceof CredentialRefused) await refusals.settle(c, c.error);
   };
+}
+
+/**
+ * Binds a request anew when its body has come. INVARIANT: a client that takes its time over the body does not outlive
+ * the key, the token or the session that it began with.
+ */
+export async function bindAgain(c: Context<RestEnv>): Promise<void> {
+  const identify = c.get('identifyAgain');
+  if (identify !== undefined) c.set('caller', await identify());
 }
 
 /** The human who calls. Throws `credential_invalid` where nobody does and `not_permitted` where an agent does. */

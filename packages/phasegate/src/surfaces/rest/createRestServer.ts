@@ -7,7 +7,7 @@ import { createTurns } from '../../limits/turns.ts';
 import type { UnlockedHuman } from '../../runtime/ports.ts';
 import { createActs } from './acts.ts';
 import { registerAuditExport } from './auditExport.ts';
-import { createCallers, nameOf, wrongKind } from './callers.ts';
+import { bindAgain, createCallers, nameOf, wrongKind } from './callers.ts';
 import { createCredentialRefusals } from './credentialRefusals.ts';
 import { createEventStreams } from './events.ts';
 import { guardProvenance, guardResponse } from './guards.ts';
@@ -157,7 +157,11 @@ function guardBodies(settings: RestParts['settings']): MiddlewareHandler<RestEnv
   return (c, next) => {
     if (signsIn(c)) return small(c, next);
     if (isHook(c.req.path)) return next();
-    return c.get('caller').kind === 'nobody' ? next() : whole(c, next);
+    if (c.get('caller').kind === 'nobody') return next();
+    return whole(c, async () => {
+      await bindAgain(c);
+      await next();
+    });
   };
 }
 
@@ -192,8 +196,11 @@ function bindNobody(c: Context<RestEnv>, next: () => Promise<void>): Promise<voi
 }
 
 async function serveMcp(c: Context<RestEnv>, mcp: McpMount, maxBody: number): Promise<Response> {
-  const caller = mcpCaller(c);
-  return mcp.fetch(await withinLimit(c, maxBody), caller);
+  // Before its body is read: a stranger's is not.
+  mcpCaller(c);
+  const request = await withinLimit(c, maxBody);
+  await bindAgain(c);
+  return mcp.fetch(request, mcpCaller(c));
 }
 
 function mcpCaller(c: Context<RestEnv>): McpCaller {

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import fc from 'fast-check';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { cases } from '../../../../../test/tier.ts';
 import type { AgentPrincipal } from '../../runtime/ports.ts';
 import { type Door, openDoor } from './fixtures/openDoor.ts';
@@ -58,6 +58,24 @@ test('requests of one caller that never send their whole body are refused above 
   const answered = answerOn(one);
   one.write(whole.subarray(-1));
   expect((await answered).body).toEqual({ allowed: true });
+});
+
+test('a token that was replaced while the rest of its request was awaited opens nothing [S2.93]', async () => {
+  const side = await openSide('fast');
+  const socket = await opened(side.port);
+  const whole = bytesOf(side, { path: CHECK, body: GOOD[0] ?? '', twists: [] });
+  const answered = answerOn(socket);
+  socket.write(whole.subarray(0, -1));
+  await expect.poll(() => side.lane.taken).toBe(1);
+
+  const [run] = await side.door.project.as(ADA).runs();
+  for (let n = 0; n < 2; n += 1) await side.door.project.claims.token(run?.run ?? '', ADA);
+  const real = performance.now.bind(performance);
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => real() + 2000);
+  onTestFinished(() => clock.mockRestore());
+  socket.write(whole.subarray(-1));
+
+  expect((await answered).body).toMatchObject({ error: 'token_invalid' });
 });
 
 test('logging or tracing every request takes all of them to Hono', () => {

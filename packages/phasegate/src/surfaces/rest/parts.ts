@@ -119,6 +119,8 @@ export interface RestEnv {
   Variables: {
     /** Bound by the door, before any route. */
     caller: Caller;
+    /** Who calls by now; absent where the whole request was there when the caller was bound. */
+    identifyAgain?: () => Promise<Caller>;
     /** What the body says, read once by the door; an empty object where there was none. */
     body: Json;
     /** Whether the human's session still stands; asked by what outlives a request. */
