@@ -53,7 +53,7 @@ export async function laySiege(options: SiegeOptions): Promise<Siege> {
   const { files, human = false, env = {}, verbose = false, here = false } = options;
   const project = makeProject(files);
   if (human) {
-    const secret = { passphrase: PASSPHRASE };
+    const secret = { passphrase: PASSPHRASE, env };
     for (const words of [
       ['humans', 'add', 'maria'],
       ['trust', '--yes'],

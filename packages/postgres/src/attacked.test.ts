@@ -85,6 +85,17 @@ test('however many read, what is to be written is written', async () => {
   expect(await written).toBe(true);
 });
 
+test('however many ask for what is kept, as strangers do who guess sessions, it is a few questions', async () => {
+  const node = await openNode(await freshSchema(), seal, { limits: { readers: 1, waiting: 3 } });
+  await node.keep({ kind: 'session', key: 'k1', data: { of: 'ada' } }, { run: null, audit: [] });
+
+  const guesses = Array.from({ length: 200 }, (_, n) => node.kept('session', `k${n}`));
+  const beside = node.load('r1');
+
+  expect((await Promise.all(guesses)).filter((found) => found !== undefined)).toEqual([{ of: 'ada' }]);
+  expect(await beside).toBeUndefined();
+});
+
 test('what one write throws, or the database refuses of it, fails no other of its batch', async () => {
   const url = await freshSchema();
   const node = await openNode(url, seal);

@@ -62,6 +62,8 @@ export interface Batch {
   kept(kind: string, key: string): JsonObject | undefined;
   keep(kind: string, key: string, data: { readonly value: JsonObject; readonly text: string }): void;
   rest(row: RunRow, since: string | null): void;
+  /** How many characters of texts it writes so far, about. */
+  size(): number;
   /** All that is to be written. */
   readonly writes: Writes;
 }
@@ -130,12 +132,14 @@ export function createBatch(seal: Seal, found: Prefetched): Batch {
     kept: new Map(),
     rests: [],
   };
+  let size = 0;
 
   function write(row: RunRow, state: string | null): void {
     const { id } = row.run;
     const earlier = writes.runs.get(id);
     const before = sound(found.runs.get(id));
     runs.set(id, row);
+    size += state?.length ?? 0;
     if (earlier === undefined) writes.runs.set(id, { row, was: before ?? null, state });
     else {
       earlier.row = row;
@@ -149,7 +153,9 @@ export function createBatch(seal: Seal, found: Prefetched): Batch {
     stored?: readonly string[],
   ): ChainHead {
     const records = seal.chain(id, head, drafts);
-    writes.chains.push({ ref, records, stored: stored ?? records.map(({ dataText }) => dataText) });
+    const texts = stored ?? records.map(({ dataText }) => dataText);
+    for (const { length } of texts) size += length;
+    writes.chains.push({ ref, records, stored: texts });
     const newest = records.at(-1) ?? head;
     return { seq: newest.seq, hash: newest.hash };
   }
@@ -163,6 +169,7 @@ export function createBatch(seal: Seal, found: Prefetched): Batch {
 
   return {
     writes,
+    size: () => size,
     current: (id) => sound(runs.get(id)),
     isArchived: (id) => found.archived.has(id),
     placed: () => [...writes.runs.values()].map(({ row }) => row.run),
@@ -176,6 +183,7 @@ export function createBatch(seal: Seal, found: Prefetched): Batch {
       };
       const put = (kind: number, stored: string) => {
         lastText += 1;
+        size += stored.length;
         writes.texts.push({ ref, n: lastText, kind, text: stored });
         return lastText;
       };
@@ -256,6 +264,7 @@ export function createBatch(seal: Seal, found: Prefetched): Batch {
     kept: (kind, key) => sound(kept.get(keptKey(kind, key))),
     keep(kind, key, { value, text }) {
       kept.set(keptKey(kind, key), value);
+      size += text.length;
       writes.kept.set(keptKey(kind, key), { kind, key, text });
     },
     rest({ ref }, since) {

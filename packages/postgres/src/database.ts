@@ -40,6 +40,8 @@ export interface DatabaseLimits {
   readonly idle: number;
   readonly readers: number;
   readonly waiting: number;
+  /** How many characters one transaction writes before what else waits is left to the next; a single write may be larger. */
+  readonly batch: number;
 }
 
 /** What a server can live with. */
@@ -51,6 +53,7 @@ export const DATABASE_LIMITS: DatabaseLimits = {
   idle: 3_000,
   readers: 8,
   waiting: 2_000,
+  batch: 8_000_000,
 };
 
 /** Sees every statement before it is asked, and may do it otherwise; for tests that fail or wait at one of them. */

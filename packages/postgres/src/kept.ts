@@ -1,6 +1,7 @@
 import { writtenDrafts } from '@phasegate/audit';
 import { canonicalJson, type JsonObject, PhasegateError } from '@phasegate/core';
 import type { KeptRecord, KeptStore, Seal } from '@phasegate/core/ports';
+import { coalesced } from './coalesced.ts';
 import type { Database } from './database.ts';
 import { keptKey, readKept, storedKept, unsealed } from './keptRows.ts';
 import { isStorable, type Row } from './rows.ts';
@@ -14,10 +15,13 @@ export function keptParts(parts: {
   readonly seal: Seal;
 }): KeptStore {
   const { database, writer, seal } = parts;
+  // Strangers who guess sessions ask too, as many as have a connection: theirs must not be everybody's questions.
+  const one = coalesced(async (keys: readonly Pick<KeptRecord, 'kind' | 'key'>[]) => {
+    const found = await readKept(database.query, seal, keys);
+    return ({ kind, key }) => found.get(keptKey(kind, key));
+  });
   return {
-    async kept(kind, key) {
-      return sound((await readKept(database.query, seal, [{ kind, key }])).get(keptKey(kind, key)));
-    },
+    kept: async (kind, key) => sound(await one({ kind, key })),
     async keptAll(kind, prefix = '', part) {
       const [from, to] = range(prefix);
       if (part === undefined) {

@@ -37,7 +37,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const { seal } = options;
   const settings = connectionSettings(options.url);
   const { shown, schema } = settings;
-  const database = openDatabase(settings, { ...DATABASE_LIMITS, ...options.limits }, options.intercept);
+  const limits = { ...DATABASE_LIMITS, ...options.limits };
+  const database = openDatabase(settings, limits, options.intercept);
   const clock = createDatabaseClock();
   try {
     await migrate(database, options.existed);
@@ -57,6 +58,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     seal,
     reader,
     partitions: createPartitions(database),
+    largest: limits.batch,
     flushing: { seal, channel, clock: clock.told },
     done: listeners.tell,
   });

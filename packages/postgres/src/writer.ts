@@ -59,6 +59,8 @@ export interface WriterParts {
   readonly reader: RunReader;
   readonly partitions: Partitions;
   readonly flushing: ChainParts;
+  /** How many characters a transaction writes before whatever else waits is left to the next. */
+  readonly largest: number;
   /** Something is committed. */
   done(): void;
 }
@@ -104,8 +106,12 @@ export function createWriter(parts: WriterParts): Writer {
     for (let tried = 1; left.length > 0; tried += 1) {
       const ended = await commitOnce(left);
       if (ended.ok) {
-        for (const [index, { resolve }] of left.entries()) resolve(ended.answers[index]);
+        const done = ended.answers.length;
+        for (const [index, { resolve }] of left.slice(0, done).entries()) resolve(ended.answers[index]);
         parts.done();
+        // What is left is large: no more of it is locked at a time than went into one transaction.
+        for (let next = done; next < left.length; next += done)
+          await commitAll(left.slice(next, next + done));
         return;
       }
       left = await afterFailure(left, ended, tried);
@@ -147,6 +153,7 @@ export function createWriter(parts: WriterParts): Writer {
         const [, batch] = await Promise.all([query('BEGIN'), prepare(query, works)]);
         const answers: unknown[] = [];
         for (const waiting of works) {
+          if (answers.length > 0 && batch.size() > parts.largest) break;
           guilty = waiting;
           const { work } = waiting;
           answers.push(typeof work === 'function' ? await work(query, batch) : work.act(batch));
@@ -267,6 +274,7 @@ interface Reached {
   readonly rows: readonly RunRow[];
 }
 
+/** The answers are those of the first works: of all, unless they were too large for one transaction. */
 type Ended = { readonly ok: true; readonly answers: readonly unknown[] } | Failed;
 
 interface Failed {

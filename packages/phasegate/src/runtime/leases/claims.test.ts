@@ -55,6 +55,20 @@ describe('a claim', () => {
     expect(await it.store.verify()).toMatchObject({ ok: true });
   });
 
+  test('waits for one of each other agent at most, however many another one asks for at once [adv.O5]', async () => {
+    const it = openWith();
+    let answered = 0;
+    const flood = Array.from({ length: 50 }, async () => {
+      await it.project.claims.claim(BOB, []);
+      answered += 1;
+    });
+
+    await it.project.claims.claim(ADA, []);
+
+    expect(answered).toBeLessThanOrEqual(2);
+    await Promise.all(flood);
+  });
+
   test('takes the highest priority, then the oldest, and nothing when there is none', async () => {
     const it = openWith();
     const old = await queue(it);

@@ -9,6 +9,7 @@ import {
   ringBlocker,
 } from '@phasegate/core/engine';
 import { type Attachment, attachmentOf } from '@phasegate/core/model';
+import { type ByTurns, createByTurns } from '../../limits/byTurns.ts';
 import { demandHere, type Here, isElsewhere } from '../boundFolder.ts';
 import type { Companions, Kept } from '../door.ts';
 import { keptOutNow, keptWaitingBy, waitsFor } from '../fence/workspaceHolder.ts';
@@ -63,7 +64,7 @@ export function createClaims(parts: ClaimParts): Claims {
   const { store, runtime, tokens, now, here = {} } = parts;
   const skipped = new Map<string, number>();
   const passedOver = createPassedOver();
-  const turns = new Map<string, Promise<unknown>>();
+  const turns = new Map<string, ByTurns>();
 
   async function load(runId: string): Promise<StoredRun> {
     const stored = await store.load(runId);
@@ -232,17 +233,15 @@ export function createClaims(parts: ClaimParts): Claims {
 
   const within = (attached: Attachment, away = false): Pick<Claims, 'claim' | 'claimRun'> => ({
     /**
-     * One after the other in this process: twenty agents at once would only take from each other. Those of another kind
-     * do not wait for it, as it may go past many runs that are for them alone.
+     * One after the other in this process, each agent in turn: twenty agents at once would only take from each other. Those
+     * of another kind do not wait for it, as it may go past many runs that are for them alone.
      */
     claim(agent, capabilities) {
       const able = { capabilities, attached, away };
-      const mine = (turns.get(kindOf(able)) ?? Promise.resolve()).then(() => next(agent, able));
-      turns.set(
-        kindOf(able),
-        mine.catch(() => undefined),
-      );
-      return mine;
+      const kind = kindOf(able);
+      const ofKind = turns.get(kind) ?? createByTurns();
+      turns.set(kind, ofKind);
+      return ofKind.act(agent.name, () => next(agent, able));
     },
     claimRun: (runId, agent, capabilities) => takeRun(runId, agent, { capabilities, attached, away }),
   });

@@ -1,20 +1,22 @@
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { isOfTheDatabase } from './faults.ts';
-import { createGroupCommit, type GroupCommit } from './groupCommit.ts';
+import { type BatchSteps, createGroupCommit, type GroupCommit } from './groupCommit.ts';
 
 let database: DatabaseSync;
 let commits: GroupCommit;
 /** What is written by the last step of a batch, as the real store does with rows it holds back. */
 let heldBack: string[];
 let batches: number;
+let clock: number;
 
 beforeEach(() => {
   database = new DatabaseSync(':memory:');
   database.exec('CREATE TABLE words (word TEXT PRIMARY KEY) STRICT');
   heldBack = [];
   batches = 0;
-  commits = createGroupCommit({
+  clock = 0;
+  const steps: BatchSteps = {
     begin: () => database.exec('BEGIN'),
     finish() {
       for (const word of heldBack.splice(0)) insert(word);
@@ -31,7 +33,8 @@ beforeEach(() => {
     declined: () => false,
     everybodys: isOfTheDatabase,
     fault: (error) => error as Error,
-  });
+  };
+  commits = createGroupCommit(steps, () => clock);
 });
 
 describe('a faulty member of a group', () => {
@@ -97,6 +100,27 @@ describe('a batch', () => {
 
     expect(batches).toBe(1);
     expect(words()).toEqual(['five', 'four', 'one', 'three', 'two']);
+  });
+
+  test('is written though others come turn after turn, once it has waited long by the clock [adv.O5]', async () => {
+    await together(
+      () => insert('a'),
+      () => insert('b'),
+    );
+    batches = 0;
+
+    const honest = commits.submit(() => insert('honest'));
+    const flood: Promise<unknown>[] = [];
+    for (let turns = 0; turns < 6; turns++) {
+      // Each of its requests takes so long that the turn does.
+      clock += 5;
+      flood.push(commits.submit(() => insert(`flood ${turns}`)));
+      await turn();
+    }
+
+    expect(batches).toBeGreaterThan(1);
+    await Promise.all([honest, ...flood]);
+    expect(words()).toContain('honest');
   });
 
   test('of very many writers is written without waiting for more', async () => {

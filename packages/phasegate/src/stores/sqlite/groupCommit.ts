@@ -27,9 +27,14 @@ export interface BatchSteps {
   fault(error: unknown): Error;
 }
 
-/** Builds a group commit over the steps of a database. */
-export function createGroupCommit(steps: BatchSteps): GroupCommit {
+/** Builds a group commit over the steps of a database; `now` is in milliseconds of any clock that never goes back. */
+export function createGroupCommit(
+  steps: BatchSteps,
+  now: () => number = () => process.uptime() * 1000,
+): GroupCommit {
   let waiting: Waiting[] = [];
+  /** Since when the oldest waits. */
+  let since = 0;
   /** Whether writes came together lately, so that others are likely on their way. */
   let busy = false;
 
@@ -37,13 +42,15 @@ export function createGroupCommit(steps: BatchSteps): GroupCommit {
   function flushWhenQuiet(seen: number, turns: number): void {
     const grown = waiting.length > seen;
     if (grown) busy = true;
-    if (!busy || waiting.length >= ENOUGH || (!grown && turns === 0)) {
+    // Turns may be long: one agent whose every request takes milliseconds would else have all others wait for all of its.
+    const enough = waiting.length >= ENOUGH || (!grown && turns === 0) || now() - since >= LONGEST;
+    if (!busy || enough) {
       flush();
       return;
     }
     const left = grown ? PATIENCE : turns - 1;
-    const now = waiting.length;
-    setImmediate(() => flushWhenQuiet(now, left));
+    const count = waiting.length;
+    setImmediate(() => flushWhenQuiet(count, left));
   }
 
   function flush(): void {
@@ -61,7 +68,10 @@ export function createGroupCommit(steps: BatchSteps): GroupCommit {
     submit: <T>(work: () => T) =>
       new Promise<T>((resolve, reject) => {
         // After the current turn: all that became ready with this write joins its batch.
-        if (waiting.length === 0) setImmediate(() => flushWhenQuiet(1, PATIENCE));
+        if (waiting.length === 0) {
+          since = now();
+          setImmediate(() => flushWhenQuiet(1, PATIENCE));
+        }
         waiting.push({ run: () => answerTo(work(), resolve), reject });
       }),
   };
@@ -72,6 +82,9 @@ const PATIENCE = 4;
 
 /** Nobody need wait for a batch to become larger than this. */
 const ENOUGH = 512;
+
+/** In milliseconds; a tenth of what a tool check may take. Batches of honest agents are written long before. */
+const LONGEST = 10;
 
 interface Waiting {
   /** Does the work and gives the answer to send once it is durable. */

@@ -39,6 +39,24 @@ describe('the metrics of a server', () => {
     expect(text).not.toMatch(/somebody|ada/);
   });
 
+  test('are counted once for all who ask at the same time: no credential is needed, and the store is asked', async () => {
+    let counted = 0;
+    const door = openDoor({
+      wrap: (project) => ({
+        ...project,
+        countRuns: () => {
+          counted += 1;
+          return project.countRuns();
+        },
+      }),
+    });
+
+    const answers = await Promise.all(Array.from({ length: 50 }, () => door.app.request('/metrics')));
+
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(counted).toBeLessThanOrEqual(2);
+  });
+
   test('are there while the store is away: what it would have said is left out, and its faults are counted', async () => {
     let away = false;
     const unlessAway = async <T>(look: () => Promise<T>): Promise<T> => {

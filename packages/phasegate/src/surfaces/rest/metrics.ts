@@ -1,6 +1,7 @@
 import { PhasegateError } from '@phasegate/core';
 import { CONTRACT_TOOLS } from '@phasegate/core/model';
 import { Counter, Gauge, Registry } from 'prom-client';
+import { onceForAll } from '../../limits/onceForAll.ts';
 import type { RunsOf, Serving, Workshop } from '../../runtime/ports.ts';
 import { createTimings } from './timings.ts';
 import { createTransitionCounts } from './transitionCounts.ts';
@@ -179,12 +180,12 @@ export function createMetrics(
     claim: (outcome) => claims.inc({ outcome }),
     credentialFailed: (reason) => failures.inc({ reason }),
     stream: (change) => streams.inc(change),
-    async text() {
+    text: onceForAll(async () => {
       judged.settle();
       answered.settle();
       const counted = await registry.metrics();
       return [counted.trimEnd(), times.text(), waits.text()].join('\n');
-    },
+    }),
     contentType: registry.contentType,
   };
 }
