@@ -63,6 +63,7 @@ export type {
   PhaseModel,
   Place,
 } from './ports/definitions.ts';
+export type { Duty } from './ports/duty.ts';
 export type { Feed, FeedRecord, FeedSince, FeedStore } from './ports/feed.ts';
 export type {
   Compared,

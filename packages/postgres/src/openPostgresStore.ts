@@ -7,6 +7,7 @@ import { createDatabaseClock } from './clock.ts';
 import { connectionSettings } from './connectionSettings.ts';
 import { requireWhole } from './copyMark.ts';
 import { DATABASE_LIMITS, type DatabaseLimits, type Intercept, openDatabase } from './database.ts';
+import { createDuty, type DutyTimes } from './duty.ts';
 import { unavailable } from './faults.ts';
 import { finderParts } from './finder.ts';
 import { keptParts } from './kept.ts';
@@ -28,6 +29,8 @@ export interface PostgresStoreOptions extends AuditKnowledge {
   /** Whether it was made before: then its tables are not made where there are none. */
   readonly existed?: boolean;
   readonly limits?: Partial<DatabaseLimits>;
+  /** For tests: how soon the duty passes to another. */
+  readonly duty?: Partial<DutyTimes>;
   /** For tests: sees every statement before it is asked. */
   readonly intercept?: Intercept;
 }
@@ -53,6 +56,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const workflows = createWorkflows();
   const reader = createRunReader(seal, workflows, clock.told);
   const listeners = watchCommits(database, channel);
+  const duty = createDuty(database, options.duty);
   const writer = createWriter({
     database,
     seal,
@@ -88,6 +92,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     archive: async (order) => (await archives()).archive(order),
     archivedRun: async (runId) => (await archives()).archivedRun(runId),
     now: clock.now,
+    duty,
     onCommit(listener) {
       if (closed) throw unavailable(shown, 'it was closed');
       return listeners.add(listener);
@@ -103,6 +108,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       closed = true;
       await writer.settle();
       await listeners.close();
+      await duty.close();
       await database.close();
     },
   };

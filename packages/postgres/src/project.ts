@@ -149,13 +149,12 @@ export function projectParts(parts: {
         note(drafts);
         return true;
       }),
-    putProgress: ({ id, cursor, failures, retryAt }, drafts) =>
+    putProgress: ({ id, cursor, failures, retryAt }, was, drafts) =>
       changing(null, async (asked, note) => {
-        const { count } = await asked(
-          'UPDATE webhooks SET cursor = $2, failures = $3, retry_at = $4 WHERE id = $1',
-          [id, cursor, failures, retryAt],
-        );
-        if (count === 1) note(drafts);
+        const values = [id, cursor, failures, retryAt, was.cursor, was.failures];
+        if ((await asked(MOVE_WEBHOOK, values)).count === 0) return false;
+        note(drafts);
+        return true;
       }),
 
     putBackup: ({ id, createdAt, path, run, sizeBytes }, drafts) =>
@@ -184,6 +183,8 @@ const TRUSTED = 'SELECT data, mac FROM trusted';
 const PUT_WEBHOOK = `INSERT INTO webhooks (id, data, mac, cursor, failures, retry_at) VALUES ($1, $2, $3, $4, $5, $6)
   ON CONFLICT (id) DO UPDATE SET data = excluded.data, mac = excluded.mac, cursor = excluded.cursor,
     failures = excluded.failures, retry_at = excluded.retry_at`;
+const MOVE_WEBHOOK = `UPDATE webhooks SET cursor = $2, failures = $3, retry_at = $4
+  WHERE id = $1 AND cursor = $5 AND failures = $6`;
 
 /** A human from its row, with whether the row is sealed. */
 export function storedHuman(seal: Seal, row: Row): StoredHuman {

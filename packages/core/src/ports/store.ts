@@ -3,6 +3,7 @@ import type { ArchiveStore } from './archives.ts';
 import type { AuditStore } from './auditStore.ts';
 import type { CallStore } from './calls.ts';
 import type { DatabaseBackupStore } from './database.ts';
+import type { Duty } from './duty.ts';
 import type { FeedStore } from './feed.ts';
 import type { RunFinder } from './finding.ts';
 import type { HumanStore } from './humans.ts';
@@ -34,6 +35,8 @@ export interface Store
    * its own, as they are on one machine.
    */
   now?(): number;
+  /** Which of several servers does what only one may do. Absent: there can be only one. */
+  readonly duty?: Duty;
   /** A consistent copy while others write. */
   backup(file: string): Promise<BackupRecord>;
   close(): Promise<void>;

@@ -50,6 +50,13 @@ export interface WebhookStore {
   webhooks(): Promise<readonly (WebhookRecord & WebhookProgress)[]>;
   putWebhook(webhook: WebhookRecord & WebhookProgress, audit: readonly AuditDraft[]): Promise<void>;
   removeWebhook(id: string, audit: readonly AuditDraft[]): Promise<boolean>;
-  /** Moves a webhook's deliveries on; a failure to keep up is a record too. */
-  putProgress(progress: WebhookProgress, audit: readonly AuditDraft[]): Promise<void>;
+  /**
+   * Moves a webhook's deliveries on; a failure to keep up is a record too. False, and nothing is written, where it is not
+   * (any more) as far as `was` says: it is gone, or another has moved it on.
+   */
+  putProgress(
+    progress: WebhookProgress,
+    was: Pick<WebhookProgress, 'cursor' | 'failures'>,
+    audit: readonly AuditDraft[],
+  ): Promise<boolean>;
 }

@@ -27,13 +27,29 @@ export const WEBHOOK_CLAUSES: readonly Clause[] = [
       const webhook = sampleWebhook('w1');
       await store.putWebhook(webhook, []);
       const progress = { id: 'w1', cursor: 7, failures: 2, retryAt: SAMPLE_TIME };
-      await store.putProgress(progress, []);
+      expect(await store.putProgress(progress, webhook, [])).toBe(true);
       expect(await store.webhooks()).toEqual([{ ...webhook, ...progress }]);
       const done = { id: 'w1', cursor: 8, failures: 0, retryAt: null };
-      await store.putProgress(done, [sampleDraft('webhook_failed')]);
+      expect(await store.putProgress(done, progress, [sampleDraft('webhook_failed')])).toBe(true);
       expect(await store.webhooks()).toEqual([{ ...webhook, ...done }]);
-      await store.putProgress({ ...done, id: 'gone' }, [sampleDraft('webhook_failed')]);
+      const gone = { ...done, id: 'gone' };
+      expect(await store.putProgress(gone, done, [sampleDraft('webhook_failed')])).toBe(false);
       expect((await store.history(null, { after: 0, limit: 10 })).length).toBe(1);
+    },
+  },
+  {
+    name: "moves a webhook's deliveries on only from where they are, and records nothing where they are elsewhere",
+    async body(store, expect) {
+      const webhook = sampleWebhook('w1');
+      await store.putWebhook(webhook, []);
+      const there = { id: 'w1', cursor: 7, failures: 1, retryAt: SAMPLE_TIME };
+      expect(await store.putProgress(there, webhook, [])).toBe(true);
+      const late = { id: 'w1', cursor: 3, failures: 0, retryAt: null };
+      for (const was of [webhook, { cursor: 7, failures: 0 }, { cursor: 6, failures: 1 }]) {
+        expect(await store.putProgress(late, was, [sampleDraft('webhook_failed')])).toBe(false);
+      }
+      expect(await store.webhooks()).toEqual([{ ...webhook, ...there }]);
+      expect(await store.history(null, { after: 0, limit: 10 })).toEqual([]);
     },
   },
 ];

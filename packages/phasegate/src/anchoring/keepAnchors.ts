@@ -20,6 +20,8 @@ export function keepAnchors({ everyMs, project, make, log }: KeepingAnchors): {
   async function lookOnce(): Promise<void> {
     // Its own note is nothing that happened.
     if ((await project.feed.newest()) === seen) return;
+    // Nor is that of another server, which each would answer with one of its own for ever.
+    if (!(await project.server.isOnDuty())) return;
     const { report, failed } = await make();
     const [first] = report.findings;
     if (first !== undefined)

@@ -33,6 +33,7 @@ export function createServerDuties({
         },
       };
     },
+    isOnDuty: async () => store.duty === undefined || (await store.duty.isMine()),
     attachServers: async () => attach?.(),
     async end() {
       await Promise.all([...watches].map((watch) => watch.stop()));

@@ -101,12 +101,13 @@ export function createMemoryProject(means: {
           append(drafts);
           return true;
         }),
-      putProgress: ({ id, cursor, failures, retryAt }, drafts) =>
+      putProgress: ({ id, cursor, failures, retryAt }, was, drafts) =>
         changing(() => {
           const webhook = webhooks.get(id);
-          if (webhook === undefined) return;
+          if (webhook?.cursor !== was.cursor || webhook.failures !== was.failures) return false;
           webhooks.set(id, { ...webhook, cursor, failures, retryAt });
           append(drafts);
+          return true;
         }),
 
       putBackup: (backup, drafts) =>

@@ -233,6 +233,8 @@ export interface ServerDuties {
    * nothing happens are reported, webhooks are delivered. A server has one.
    */
   watch(): { stop(): Promise<void> };
+  /** Whether, of all servers that share the store, this one does what is seen outside and only one may do. */
+  isOnDuty(): Promise<boolean>;
   /** Reads the config's servers, once, and starts the accepted ones; does not wait for them to answer. */
   attachServers(): Promise<void>;
 }

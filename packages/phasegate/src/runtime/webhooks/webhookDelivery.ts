@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { withoutRecording } from '@phasegate/core/engine';
-import type { FeedRecord, FeedStore, WebhookProgress, WebhookRecord, WebhookStore } from '../ports.ts';
+import type { Duty, FeedRecord, FeedStore, WebhookProgress, WebhookRecord, WebhookStore } from '../ports.ts';
 import { wants } from './webhookEvents.ts';
 
 /** What delivery is built from. */
 export interface DeliveryParts {
-  readonly store: FeedStore & WebhookStore;
+  readonly store: FeedStore & WebhookStore & { readonly duty?: Duty };
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** A fault of our own; a receiver's is what retries are for. */
@@ -33,12 +33,18 @@ export const RETRY_AFTER_MS: readonly number[] = [
  */
 export const REFUSALS = 3;
 
-/** Builds the delivery of a project's webhooks. */
+/**
+ * Builds the delivery of a project's webhooks. INVARIANT: of all who share the store only the one with the duty sends, and
+ * how far a webhook is moves on only from where it was: what a node writes that was paused takes nothing back.
+ */
 export function createDelivery({ store, now, onError }: DeliveryParts): Delivery {
   const underWay = new Map<string, Promise<void>>();
-  // How far records were looked at that nobody asked for; written down only now and then.
+  // How far records were looked at that nobody asked for, which is written down only now and then, or were sent.
   const looked = new Map<string, number>();
   const stopping = new AbortController();
+  // A receiver that this node cannot reach may be reached by another.
+  let isLeaving = false;
+  const isMine = async () => store.duty === undefined || (await store.duty.isMine());
 
   /** Everything that is due for one webhook, one record after the other. */
   async function serve(webhook: Webhook): Promise<void> {
@@ -56,46 +62,52 @@ export function createDelivery({ store, now, onError }: DeliveryParts): Delivery
       looked.set(webhook.id, cursor);
       // Writing for every record nobody asked for would make a write out of every write.
       if (cursor - progress.cursor < FAR) continue;
-      progress = { id: webhook.id, cursor, failures: 0, retryAt: null };
-      await store.putProgress(progress, []);
+      const far = { id: webhook.id, cursor, failures: 0, retryAt: null };
+      if (!(await store.putProgress(far, progress, []))) return;
+      progress = far;
     }
   }
 
-  /** How far that leaves the webhook; null where it has to wait. */
+  /** How far that leaves the webhook; null where it has to wait, or is another's to go on with. */
   async function sendOne(
     webhook: Webhook,
     record: FeedRecord,
     progress: WebhookProgress,
   ): Promise<WebhookProgress | null> {
-    if (stopping.signal.aborted) return null;
+    if (stopping.signal.aborted || isLeaving || !(await isMine())) return null;
     const failure = await send(webhook, record);
-    // What was broken off here is nobody's failure.
-    if (failure !== null && stopping.signal.aborted) return null;
+    // What was broken off here is nobody's failure, and one of a node that was replaced meanwhile is not the receiver's.
+    if (failure !== null && (stopping.signal.aborted || !(await isMine()))) return null;
+    // Should it not be written down, for want of a disk, this node does not send it once more all the same.
+    if (failure === null) looked.set(webhook.id, record.id);
     const after = await settle(progress, record, failure);
-    return after.failures > 0 ? null : after;
+    if (failure?.kind === 'away' && after !== null && after.failures >= OWN_TRIES) {
+      isLeaving = store.duty !== undefined;
+    }
+    return after === null || after.failures > 0 ? null : after;
   }
 
+  /** Null where another has moved the webhook on. */
   async function settle(
-    { id, failures: before }: WebhookProgress,
+    was: WebhookProgress,
     record: FeedRecord,
     failure: Failure | null,
-  ): Promise<WebhookProgress> {
-    const failures = failure === null ? 0 : before + 1;
-    const isDead = failure?.refused === true && failures >= REFUSALS;
+  ): Promise<WebhookProgress | null> {
+    const { id } = was;
+    const failures = failure === null ? 0 : was.failures + 1;
+    const isDead = failure?.kind === 'refused' && failures >= REFUSALS;
     const wait = isDead ? undefined : RETRY_AFTER_MS[failures - 1];
     if (failure !== null && wait !== undefined) {
       const retryAt = new Date(now() + wait).toISOString();
       // The record before this one is done with, whatever was looked at since.
       const progress = { id, cursor: record.id - 1, failures, retryAt };
-      await store.putProgress(progress, []);
-      return progress;
+      return (await store.putProgress(progress, was, [])) ? progress : null;
     }
     const progress = { id, cursor: record.id, failures: 0, retryAt: null };
     const time = new Date(now()).toISOString();
     const data = { webhook: id, record: record.id, attempts: failures, message: failure?.message ?? null };
     const draft = { time, principal: 'engine:phasegate', event: 'webhook_failed' as const, data };
-    await store.putProgress(progress, failure === null ? [] : [draft]);
-    return progress;
+    return (await store.putProgress(progress, was, failure === null ? [] : [draft])) ? progress : null;
   }
 
   /** Null when it was taken, else why not. */
@@ -122,16 +134,32 @@ export function createDelivery({ store, now, onError }: DeliveryParts): Delivery
       // What it says beyond its status is of no use here, and could be without end.
       await response.body?.cancel();
       if (response.ok) return null;
-      return { message: `it answered ${response.status}`, refused: !NOT_NOW.has(response.status) };
+      const kind = NOT_NOW.has(response.status) ? 'later' : 'refused';
+      return { message: `it answered ${response.status}`, kind };
     } catch (error) {
-      return { message: reasonOf(error), refused: false };
+      return { message: reasonOf(error), kind: 'away' };
     }
+  }
+
+  /** The webhooks, where it is this node's to tell them. */
+  async function mine(): Promise<readonly Webhook[]> {
+    const webhooks = await store.webhooks();
+    if (store.duty === undefined || webhooks.length === 0) return webhooks;
+    if (isLeaving) {
+      // Not before all is settled: what is under way here would be sent by the next one, too.
+      if (underWay.size > 0) return [];
+      isLeaving = false;
+      await store.duty.leave();
+      return [];
+    }
+    // Read again: before the duty was this node's, another may have moved them on.
+    return (await store.duty.isMine()) ? store.webhooks() : [];
   }
 
   async function deliver(): Promise<void> {
     if (stopping.signal.aborted) return;
     const instant = new Date(now()).toISOString();
-    const webhooks = await store.webhooks();
+    const webhooks = await mine();
     for (const id of looked.keys()) if (!webhooks.some((webhook) => webhook.id === id)) looked.delete(id);
     for (const webhook of webhooks) {
       if (underWay.has(webhook.id) || (webhook.retryAt !== null && webhook.retryAt > instant)) continue;
@@ -152,6 +180,7 @@ export function createDelivery({ store, now, onError }: DeliveryParts): Delivery
     async stop() {
       stopping.abort();
       await settled();
+      await store.duty?.leave().catch(onError);
     },
   };
 }
@@ -160,14 +189,17 @@ const BATCH = 200;
 const FAR = 1_000;
 const TIMEOUT_MS = 10_000;
 
+/** After how many failed attempts at a receiver that is away it is left to another node to try. */
+const OWN_TRIES = 2;
+
 /** Statuses that speak of the receiver and not of the record. */
 const NOT_NOW: ReadonlySet<number> = new Set([408, 425, 429, 502, 503, 504]);
 
 /** Why a record was not taken. */
 interface Failure {
   readonly message: string;
-  /** True where the receiver was there and said no. */
-  readonly refused: boolean;
+  /** The receiver said no to the record, or that it cannot take any now; or nobody answered. */
+  readonly kind: 'refused' | 'later' | 'away';
 }
 
 type Webhook = WebhookRecord & WebhookProgress;

@@ -102,10 +102,12 @@ export function projectParts(parts: {
         heads.append(drafts);
         return true;
       }),
-    putProgress: (progress, drafts) =>
+    putProgress: (progress, was, drafts) =>
       commits.submit(() => {
         if (drafts.length > 0) heads.require();
-        if (webhooks.putProgress(progress)) heads.append(drafts);
+        if (!webhooks.putProgress(progress, was)) return false;
+        heads.append(drafts);
+        return true;
       }),
 
     putBackup: (backup, drafts) =>

@@ -10,8 +10,8 @@ export interface WebhookTable {
   put(webhook: WebhookRecord & WebhookProgress): void;
   /** False when there is no such webhook. */
   remove(id: string): boolean;
-  /** False when there is no such webhook. */
-  putProgress(progress: WebhookProgress): boolean;
+  /** False when there is no such webhook, or it is not where it was. */
+  putProgress(progress: WebhookProgress, was: Pick<WebhookProgress, 'cursor' | 'failures'>): boolean;
 }
 
 /** Opens the table. */
@@ -19,7 +19,7 @@ export function openWebhookTable(database: DatabaseSync, seal: Seal): WebhookTab
   const readAll = lazily(database, 'SELECT * FROM webhooks ORDER BY rowid');
   const upsert = lazily(database, UPSERT);
   const remove = lazily(database, 'DELETE FROM webhooks WHERE id = ?');
-  const move = lazily(database, 'UPDATE webhooks SET cursor = ?, failures = ?, retry_at = ? WHERE id = ?');
+  const move = lazily(database, MOVE);
   return {
     webhooks: () =>
       readAll()
@@ -34,8 +34,8 @@ export function openWebhookTable(database: DatabaseSync, seal: Seal): WebhookTab
       upsert().run(record.id, data, recordMac(seal, 'webhook', [data]), cursor, failures, retryAt);
     },
     remove: (id) => Number(remove().run(id).changes) === 1,
-    putProgress: ({ id, cursor, failures, retryAt }) =>
-      Number(move().run(cursor, failures, retryAt, id).changes) === 1,
+    putProgress: ({ id, cursor, failures, retryAt }, was) =>
+      Number(move().run(cursor, failures, retryAt, id, was.cursor, was.failures).changes) === 1,
   };
 }
 
@@ -58,3 +58,6 @@ const UPSERT = `INSERT INTO webhooks (id, data, mac, cursor, failures, retry_at)
   ON CONFLICT (id) DO UPDATE SET
     data = excluded.data, mac = excluded.mac, cursor = excluded.cursor, failures = excluded.failures,
     retry_at = excluded.retry_at`;
+
+const MOVE = `UPDATE webhooks SET cursor = ?, failures = ?, retry_at = ?
+  WHERE id = ? AND cursor = ? AND failures = ?`;
