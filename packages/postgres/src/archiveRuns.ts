@@ -4,7 +4,7 @@ import { PhasegateError } from '@phasegate/core';
 import type { ArchiveStore, AuditReport, Seal } from '@phasegate/core/ports';
 import { storedStub } from './archived.ts';
 import { type Database, PATIENTLY, type Query } from './database.ts';
-import { columns, integer, text } from './rows.ts';
+import { columns, integer, isStorable, text } from './rows.ts';
 import { keyedRows, postgresSource } from './verifyPostgres.ts';
 import type { Writer } from './writer.ts';
 
@@ -52,6 +52,7 @@ export function archiveParts(parts: ArchivePartsOf): Required<ArchiveStore> {
       return { file, sha256, runs: moved.length, records };
     },
     async archivedRun(runId) {
+      if (!isStorable(runId)) return undefined;
       const { rows } = await database.query('SELECT * FROM archived WHERE run = $1', [runId]);
       if (rows[0] === undefined) return undefined;
       const { sealed, file, sha256, archivedAt } = storedStub(seal, rows[0]);

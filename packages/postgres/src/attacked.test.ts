@@ -53,6 +53,15 @@ test('a name that cannot be stored is the name of nothing, and fails nobody who 
   ]);
 
   expect(answers).toEqual([1, undefined, undefined, undefined, undefined, 0, 0, true, false]);
+  const page = { after: 0, limit: 9 };
+  for (const name of ['a\0b', 'a\ud800']) {
+    expect([await node.archivedRun?.(name), await node.kept('session', name)]).toEqual([
+      undefined,
+      undefined,
+    ]);
+    expect([await node.history(name, page), await node.list({ workflow: name })]).toEqual([[], []]);
+    expect([await node.keptAll('session', name), await node.list({ holder: name })]).toEqual([[], []]);
+  }
 });
 
 test('a value that the database refuses fails the one question it is of', async () => {

@@ -3,7 +3,7 @@ import type { AuditRecord, Json } from '@phasegate/core';
 import type { FeedRecord, FeedStore } from '@phasegate/core/ports';
 import { PROJECT } from './chains.ts';
 import type { Database, Query } from './database.ts';
-import { hex, integer, type Row, text, textOrNull } from './rows.ts';
+import { hex, integer, isStorable, type Row, text, textOrNull } from './rows.ts';
 import { readParts } from './textParts.ts';
 
 /** The audit of all chains as one stream. */
@@ -56,6 +56,7 @@ export async function chainPage(
   run: string | null,
   { after, limit }: { readonly after: number; readonly limit: number },
 ): Promise<readonly AuditRecord[]> {
+  if (run !== null && !isStorable(run)) return [];
   const most = limit < 0 ? null : limit;
   const { rows } =
     run === null ? await query(PROJECT_CHAIN, [after, most]) : await query(CHAIN, [run, after, most]);

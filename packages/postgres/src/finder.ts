@@ -6,7 +6,7 @@ import { targetKey } from '@phasegate/core/model';
 import type { ClaimableQuery, ClaimableRun, RunFinder, RunListQuery, RunStore } from '@phasegate/core/ports';
 import { auditRecord, wholeData } from './audit.ts';
 import type { Database, Query } from './database.ts';
-import { integer, type Row, text, textOrNull } from './rows.ts';
+import { integer, isStorable, type Row, text, textOrNull } from './rows.ts';
 import { ANY_PLACE } from './textParts.ts';
 import type { Writer } from './writer.ts';
 
@@ -20,6 +20,7 @@ export function finderParts(parts: {
   return {
     async list(asked) {
       const { sql, values } = listOf(asked);
+      if (!values.every((value) => typeof value !== 'string' || isStorable(value))) return [];
       return (await query(sql, values)).rows.map(summary);
     },
     async claimable({ capabilities, ...page }) {

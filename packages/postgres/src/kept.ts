@@ -23,6 +23,7 @@ export function keptParts(parts: {
   return {
     kept: async (kind, key) => sound(await one({ kind, key })),
     async keptAll(kind, prefix = '', part) {
+      if (!isStorable(prefix)) return [];
       const [from, to] = range(prefix);
       if (part === undefined) {
         const { rows } = await database.query(`SELECT * FROM kept WHERE ${BENEATH} ORDER BY key`, [

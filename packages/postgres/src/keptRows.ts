@@ -2,7 +2,7 @@ import { recordMac, sameMac, tampered } from '@phasegate/audit';
 import type { JsonObject, PhasegateError } from '@phasegate/core';
 import type { KeptRecord, Seal } from '@phasegate/core/ports';
 import type { Query } from './database.ts';
-import { type Row, text } from './rows.ts';
+import { isStorable, type Row, text } from './rows.ts';
 import type { Found } from './runReader.ts';
 
 /** The key of a kept record among others. */
@@ -14,8 +14,9 @@ export function keptKey(kind: string, key: string): string {
 export async function readKept(
   query: Query,
   seal: Seal,
-  keys: readonly Pick<KeptRecord, 'kind' | 'key'>[],
+  asked: readonly Pick<KeptRecord, 'kind' | 'key'>[],
 ): Promise<ReadonlyMap<string, Found<JsonObject>>> {
+  const keys = asked.filter(({ key }) => isStorable(key));
   if (keys.length === 0) return new Map();
   const { rows } = await query(SOME, [keys.map(({ kind }) => kind), keys.map(({ key }) => key)]);
   return new Map(

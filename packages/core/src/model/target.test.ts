@@ -59,7 +59,7 @@ describe('a target', () => {
     expect(sameTarget(plain, written)).toBe(true);
   });
 
-  test.each(['a\nb', 'a\r', '\u2028', 'a\u0085b', '\u001b[2J', '\u0000', '\t'])(
+  test.each(['a\nb', 'a\r', '\u2028', 'a\u0085b', '\u001b[2J', '\u0000', '\t', 'a\ud800', '\udc00b'])(
     'cannot be %j [adv.N15]',
     (target) => {
       expect(targetProblem(target)).toMatch(/^the target `[^\p{Cc}]*` has .*leave those out$/u);

@@ -36,7 +36,7 @@ export function targetKey(target: string | null): string {
 /** Why a run cannot be about it; null where it can. In a line of ours it would read as a line of its own. */
 export function targetProblem(target: string): string | null {
   if (!CONTROL.test(target)) return null;
-  return `the target ${quoted(target)} has a line end or another control character in it; leave those out`;
+  return `the target ${quoted(target)} has a line end, half a character or another control character in it; leave those out`;
 }
 
 /**
@@ -55,7 +55,8 @@ export function targetWithin(root: string, target: string): string {
   return target;
 }
 
-const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u;
+// Half a character is stored as another one: two targets would be one.
+const CONTROL = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u;
 
 /**
  * More is the same to compare than to show: what cannot be seen, and letters that are others in another dress, make
