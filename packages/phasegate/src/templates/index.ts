@@ -8,6 +8,7 @@ import { specTemplate } from './spec.ts';
 import { tddTemplate } from './tdd.ts';
 import type { Template, TemplateFile } from './template.ts';
 
+export { besideOthers } from './besideOthers.ts';
 export { LAYOUTS, type LayoutName, redCodesOf } from './layouts.ts';
 export { plainWords } from './pieces.ts';
 export type { Layout, ProjectTests, Template, TemplateFile } from './template.ts';

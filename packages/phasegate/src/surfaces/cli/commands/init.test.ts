@@ -283,16 +283,34 @@ test('templates stand beside each other, and are listed with a sentence each', a
     default: 'tdd',
   });
 
-  for (const name of names.slice(0, -1)) {
+  for (const name of names) {
     expect((await shell.callAs('open sesame', ['init', '--template', name, '--json'])).json()).toMatchObject({
       trusted: [name],
       next_action: expect.stringContaining(`phasegate start ${name}`),
     });
   }
   const { workflows } = (await shell.call(['list', '--json'])).json();
-  expect((workflows as unknown as { id: string }[]).map(({ id }) => id).sort()).toEqual(
-    names.slice(0, -1).sort(),
-  );
+  expect((workflows as unknown as { id: string }[]).map(({ id }) => id).sort()).toEqual(names.toSorted());
+});
+
+test('the two templates that begin in the same place stand beside each other in either order', async () => {
+  const shell = makeShell(TESTED_PROJECT);
+  await shell.callAs('open sesame', ['init', '--template', 'minimal']);
+
+  const second = await shell.callAs('open sesame', ['init', '--template', 'tdd', '--json']);
+  const again = await shell.callAs('open sesame', ['init', '--template', 'tdd', '--json']);
+  const first = await shell.callAs('open sesame', ['init', '--json']);
+
+  expect(second.json()).toMatchObject({
+    created: ['workflows/tdd.workflow.yaml', 'workflows/tdd.contract.yaml', 'workflows/tdd.md'],
+    trusted: ['tdd'],
+    next_action: 'phasegate start tdd "GOAL"',
+  });
+  expect(again.json()).toMatchObject({ created: [] });
+  expect(first.json()).toMatchObject({ created: [], next_action: 'phasegate start minimal "GOAL"' });
+  expect(readdirSync(shell.root)).toContain('agent_workflow.md');
+  const readme = readFileSync(join(shell.root, 'workflows/tdd.md'), 'utf8');
+  expect(readme).toContain('[`tdd.workflow.yaml`](tdd.workflow.yaml)');
 });
 
 test('an unknown template is refused, and so are clients that are unknown or cannot be set up from here', async () => {

@@ -3,11 +3,19 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
 import { didYouMean, reasonOf, shellWord } from '@phasegate/core/model';
+import { readRegularIfAny } from '../../../files/readRegular.ts';
 import type { UnlockedHuman } from '../../../runtime/ports.ts';
 import { CLIENT_NAMES } from '../../../settings/installSettings.ts';
 import { HOOK_WAYS } from '../../../settings/settingsFile.ts';
 import { USER_CLIENTS } from '../../../settings/userSettings.ts';
-import { CONFIG, configFile, DEFAULT_TEMPLATE, TEMPLATES, type Template } from '../../../templates/index.ts';
+import {
+  besideOthers,
+  CONFIG,
+  configFile,
+  DEFAULT_TEMPLATE,
+  TEMPLATES,
+  type Template,
+} from '../../../templates/index.ts';
 import type { Arguments, CliCommand, ExitCode, Invocation } from '../command.ts';
 import { acceptWritten } from '../setUp/acceptWritten.ts';
 import { type AttachedClient, attachClient, MCP_FILE } from '../setUp/attachClient.ts';
@@ -37,9 +45,9 @@ export const init: CliCommand = {
     'For every client of agents that is installed, or whose settings are in the project, it writes hooks, by which the client\n' +
     'asks Phasegate before every tool call: what else is in the settings stays, and on a terminal the difference is shown and\n' +
     `asked about first. \`--client\` names them (${CLIENT_NAMES.join(', ')}), or \`none\`. Called again, it renews them.\n` +
-    `Some clients (${USER_CLIENTS.join(', ')}) read the hooks of the folder they are started in, and not of those around it. With\n` +
-    '`--user` they are written into your own settings in your home as well, where they ask in every folder of this project\n' +
-    'and say nothing elsewhere; projects that are set up later are added.\n' +
+    `Some clients (${USER_CLIENTS.join(', ')}) read the hooks of the folder they are started in, and not of those\n` +
+    'around it. With `--user` they are written into your own settings in your home as well, where they ask in every folder\n' +
+    'of this project and say nothing elsewhere; projects that are set up later are added.\n' +
     `Templates:\n\n${TEMPLATES.map(({ name, summary }) => `- \`${name}\`: ${summary}`).join('\n')}`,
   examples: [
     'phasegate init',
@@ -100,13 +108,11 @@ export const init: CliCommand = {
   },
 };
 
-async function setUp(
-  invocation: Invocation,
-  template: Template,
-  port: number | undefined,
-): Promise<ExitCode> {
+async function setUp(invocation: Invocation, wanted: Template, port: number | undefined): Promise<ExitCode> {
   const { root, stateDir } = await invocation.project();
   refuseInside(invocation.args, root);
+  const isNamed = invocation.args.text('template') !== undefined;
+  const template = isNamed && isTaken(root, wanted) ? besideOthers(wanted) : wanted;
   const settled = await settleTests(invocation, template, root);
   const hadState = existsSync(stateDir);
   const open = async () => (hasRecords(stateDir) ? invocation.open() : null);
@@ -310,6 +316,15 @@ function refuseInside(args: Arguments, root: string): void {
     `set that one up with \`--project ${shellWord(root)}\`, or make this folder one of its own with \`--project .\``,
   );
 }
+
+/** Whether the place of a template has another workflow; what it says of itself is enough to tell. */
+function isTaken(root: string, { path, workflow }: Template): boolean {
+  const bytes = readRegularIfAny(join(root, path), { most: LARGEST_WORKFLOW, links: 'follow' });
+  if (bytes === null) return false;
+  return /^workflow:\s*["']?([\w.-]+)/mu.exec(bytes.toString('utf8'))?.[1] !== workflow;
+}
+
+const LARGEST_WORKFLOW = 4 * 1024 * 1024;
 
 /** Opening the state of a project makes it. */
 function hasRecords(stateDir: string): boolean {
