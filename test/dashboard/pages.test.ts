@@ -94,9 +94,7 @@ describe.runIf(FULL)('the pages', () => {
     await page.keyboard.type('by keyboard alone');
     await page.locator('.grid-row').nth(1).waitFor({ state: 'detached' });
     await page.locator(`[data-run="${run}"]`).waitFor();
-    await page.keyboard.press('Escape');
-    await page.evaluate('document.activeElement.blur()');
-    await page.keyboard.press('j');
+    await page.keyboard.press('ArrowDown');
     await expect.poll(() => page.evaluate('document.activeElement.dataset.run')).toBe(run);
     await page.keyboard.press('Enter');
     await page.getByText('A human decides at this gate').waitFor();
@@ -120,6 +118,21 @@ describe.runIf(FULL)('the pages', () => {
     await page.keyboard.press('Enter');
     await page.getByText('Nothing waits for you here').waitFor();
     expect((await shell.call(['status', run, '--json'])).json()).toMatchObject({ phase: 'TESTS' });
+  });
+
+  test('keep the focus on a run when the list changes around it', async () => {
+    const { runs, shell } = bed.project();
+    const page = await bed.page('/?status=waiting');
+    const rows = page.locator('.grid-row');
+    const focused = () => page.evaluate('document.activeElement.dataset.run');
+    await page.locator(`[data-run="${runs.gate}"]`).focus();
+    const waiting = await rows.count();
+    await page.evaluate("location.hash = '/'");
+    await expect.poll(() => rows.count()).toBeGreaterThan(waiting);
+    expect(await focused()).toBe(runs.gate);
+    const started = await shell.call(['start', 'feature', 'another before it', '--json']);
+    await page.locator(`[data-run="${started.json().run}"]`).waitFor();
+    expect(await focused()).toBe(runs.gate);
   });
 
   test('fit a phone: no page is wider than the screen', async () => {

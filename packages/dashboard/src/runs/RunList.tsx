@@ -38,10 +38,15 @@ export function RunList({
   const firstPage = Math.min(Math.floor((items[0]?.index ?? 0) / RUNS_PER_PAGE), lastPage);
   const wanted = Array.from({ length: lastPage - firstPage + 1 }, (_, at) => firstPage + at);
   const pages = useQueries({ queries: wanted.map((page) => runsQuery(filter, page)) });
+  // The first page stays until the next filter's is there; what is asked for page by page does not, and a row
+  // that is gone for a moment takes the focus with it.
   const lineAt = (index: number): RunLine | undefined =>
-    pages[Math.floor(index / RUNS_PER_PAGE) - firstPage]?.data?.runs[index % RUNS_PER_PAGE];
+    index < RUNS_PER_PAGE
+      ? first.data?.runs[index]
+      : pages[Math.floor(index / RUNS_PER_PAGE) - firstPage]?.data?.runs[index % RUNS_PER_PAGE];
   const shown = items.map(({ index }) => lineAt(index)?.run).filter((run) => run !== undefined);
   const glances = useQuery(glanceQuery(shown)).data?.runs;
+  const keyOf = rowKeys();
   const glanceOf = new Map(glances?.map((glance) => [glance.run, glance]));
   useRowKeys(count, (index) => rows.scrollToIndex(index, { align: 'auto' }));
 
@@ -59,7 +64,7 @@ export function RunList({
         <div style={{ height: rows.getTotalSize() }}>
           {items.map(({ index, start }) => (
             <Row
-              key={index}
+              key={keyOf(index, lineAt(index))}
               index={index}
               start={start}
               line={lineAt(index)}
@@ -70,6 +75,19 @@ export function RunList({
       </section>
     </div>
   );
+}
+
+/**
+ * A row is its run's, wherever it moves to: what is focused stays the same run when others come before it. Pages
+ * asked for at two moments may both have a run; only the first of its rows is known by it.
+ */
+function rowKeys(): (index: number, line: RunLine | undefined) => string | number {
+  const seen = new Set<string>();
+  return (index, line) => {
+    if (line === undefined || seen.has(line.run)) return index;
+    seen.add(line.run);
+    return line.run;
+  };
 }
 
 /** A search does not say beforehand how many it finds. */
@@ -184,7 +202,9 @@ function useRowKeys(count: number, show: (index: number) => void): void {
     };
     const press = (event: KeyboardEvent) => {
       const focused = focusedRow();
-      if (focused === null && !isIdle(event.target)) return;
+      const leavesSearch = event.key === 'ArrowDown' && isSearch(event.target);
+      if (focused === null && !leavesSearch && !isIdle(event.target)) return;
+      if (leavesSearch) at.current = -1;
       if (focused !== null) at.current = focused;
       const step = STEPS[event.key];
       const to =
@@ -201,6 +221,10 @@ function useRowKeys(count: number, show: (index: number) => void): void {
 /** Whether keys mean nothing else where they are pressed. */
 function isIdle(target: EventTarget | null): boolean {
   return target === document.body || (target instanceof HTMLElement && target.id === 'content');
+}
+
+function isSearch(target: EventTarget | null): boolean {
+  return target instanceof HTMLInputElement && target.type === 'search';
 }
 
 const STEPS: Readonly<Record<string, number>> = {

@@ -23,7 +23,7 @@ export function RunsPage() {
         <p className="soft">
           {all === undefined
             ? 'Every run of this project.'
-            : `${all.toLocaleString('en')} runs in this project.`}{' '}
+            : `${all.toLocaleString('en')} ${all === 1 ? 'run' : 'runs'} in this project.`}{' '}
           <span className="wide-only">
             Keys: <kbd>/</kbd> search, <kbd>↑</kbd> <kbd>↓</kbd> or <kbd>k</kbd> <kbd>j</kbd> move,{' '}
             <kbd>Enter</kbd> open.
