@@ -39,6 +39,13 @@ test('a node with other keys is refused by name before it serves, and let in wit
   shareKeys(one, other);
   const admitted = await phasegate(other, ['runs', '--json'], { env });
   expect(admitted).toMatchObject({ code: 0, json: { runs: [{ run }] } });
+  const { hostname, port, pathname } = new URL(env.PHASEGATE_DATABASE);
+  const examined = await phasegate(other, ['doctor', '--json']);
+  expect(examined.json.checks).toContainEqual({
+    name: 'store',
+    status: 'ok',
+    message: expect.stringMatching(`^postgres://${hostname}:${port}${pathname}\\?schema=\\w+ opens$`),
+  });
 });
 
 test.runIf(FULL)(
@@ -134,11 +141,14 @@ test('nodes of one workspace that share its measures move one run by turns, and 
   });
 });
 
-test('a folder for measures that an agent could write is refused', async () => {
+test.each([
+  ['start', 'errand'],
+  ['serve', '--port', '0'],
+])('a folder for measures that an agent could write is refused, at `%s`', async (...words) => {
   const project = makeProject({ 'agent_workflow.yaml': ERRAND });
   const env = { PHASEGATE_MEASURES: join(project.root, 'measures') };
 
-  const refused = await phasegate(project, ['start', 'errand', '--json'], { env });
+  const refused = await phasegate(project, [...words, '--json'], { env });
 
   expect(refused).toMatchObject({ code: 2, json: { error: 'usage' } });
   expect(refused.json.message).toContain('PHASEGATE_MEASURES');

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -166,6 +166,25 @@ test.each([
 
   expect({ code, error: json.error }).toEqual({ code: 2, error: 'usage' });
   expect(json.message).toContain(said);
+});
+
+test('a server that is not there is told once with a way out, and plain http elsewhere is bad input', async () => {
+  const project = makeProject({ keys: 'pgk_x\n' });
+  const file = join(project.root, 'keys');
+  chmodSync(file, 0o644);
+  const call = (url: string) =>
+    begin(project, ['worker', '--json', '--url', url, '--keys', file, '--', process.execPath]).result;
+
+  const away = await call('http://127.0.0.1:1');
+  expect(away).toMatchObject({ code: 1, json: { error: 'server_unreachable' } });
+  expect(away.json.message).toBe('`http://127.0.0.1:1` does not answer');
+  expect(away.json.hint).toContain('phasegate serve');
+  expect(away.stderr).toContain(`chmod 600 ${file}`);
+  chmodSync(file, 0o600);
+  const elsewhere = await call('http://build.example.com');
+  expect(elsewhere).toMatchObject({ code: 2, json: { error: 'usage' } });
+  expect(elsewhere.json.message).toContain('--insecure-http');
+  expect(elsewhere.stderr).not.toContain('chmod');
 });
 
 test('a repository that cannot be cloned ends it before it claims anything, and so does a wrong key', async () => {

@@ -11,6 +11,8 @@ import {
   stateOf,
 } from './acceptedFolders.ts';
 import { BOOT_CLOCK } from './bootClock.ts';
+import { databaseAddress, placeOf } from './config/databaseAddress.ts';
+import { measuresFolder } from './config/measuresFolder.ts';
 import { refuseUnsupported } from './config/refuseUnsupported.ts';
 import { sharedKeysFile } from './config/sharedKeys.ts';
 import {
@@ -131,6 +133,11 @@ export async function openLocalProject({ projectDir, env, ...given }: LocalProje
       return where.stateDir;
     },
     keysFile: () => sharedKeysFile(root, env) ?? join(where.stateDir, 'keys.json'),
+    runsIn() {
+      const address = databaseAddress(where.stateDir, env, database);
+      return address === null ? null : placeOf(address.url);
+    },
+    demandPlaces: () => void measuresFolder(where),
     keysNotice: async () => (await import('./keysNotice.ts')).keysNotice({ ...where, database }),
     exists: async () =>
       isMarkedProject(root) || hasStateIn(stateOf(root, env)) || (await catalog.list()).length > 0,
@@ -242,7 +249,7 @@ interface Opening extends Where {
 function requireFile(place: StatePlace): void {
   if (isInFile(place)) return;
   throw new PhasegateError('usage', 'the runs of this project are in PostgreSQL', {
-    hint: 'put a backup back with its own tools: `pg_restore --clean --if-exists --dbname=URL FILE`',
+    hint: 'put a backup back with its own tools, into an empty schema: `pg_restore --exit-on-error --schema=public --dbname=URL FILE`',
   });
 }
 

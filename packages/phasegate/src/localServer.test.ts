@@ -13,7 +13,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import type { JsonObject } from '@phasegate/core';
+import { type JsonObject, PhasegateError } from '@phasegate/core';
 import { connect } from '@phasegate/sdk';
 import { expect, onTestFinished, test } from 'vitest';
 import { openLocalServer } from './localServer.ts';
@@ -224,6 +224,29 @@ test('a server gives anchors to the place that the config names, and tells where
   expect(events.filter((event) => event === 'audit_anchored')).toHaveLength(2);
   expect(told.join('\n')).toContain('no anchor was made of it');
   expect(readFileSync(file, 'utf8').trimEnd().split('\n')).toHaveLength(1);
+});
+
+test('a server whose start cannot be noted leaves its port and its place, so that its process ends', async () => {
+  const { project, open } = await makeProject();
+  let url = '';
+  const refusing: typeof project = {
+    ...project,
+    stateDir: project.stateDir,
+    open: async () => {
+      const opened = await project.open();
+      const note: typeof opened.server.note = async (_event, _by, data) => {
+        url = String((data as { url?: string }).url);
+        throw new PhasegateError('store_unavailable', 'it takes no writes');
+      };
+      return { ...opened, server: { ...opened.server, note } };
+    },
+  };
+
+  const refused = openLocalServer({ project: refusing, port: 0, log: () => undefined });
+
+  await expect(refused).rejects.toMatchObject({ code: 'store_unavailable' });
+  await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+  await (await open()).close();
 });
 
 async function served(): Promise<RunningServer> {

@@ -60,21 +60,16 @@ async function serve(request: ServeRequest, place: ServerPlace, binding: Binding
   const opened = await request.project.open();
   const open = isolation === null ? opened : isolatedProject(opened, isolation);
   const idle = createIdleEnd(request.idleMs);
+  const begun: (() => unknown)[] = [];
   try {
     await open.server.attachServers();
-    const {
-      close: hangUp,
-      app,
-      url,
-      origin,
-      hookSocket,
-    } = await listen(request, open, {
-      ...binding,
-      place,
-      idle,
-    });
+    const listening = await listen(request, open, { ...binding, place, idle });
+    const { app, url, origin, hookSocket } = listening;
+    begun.push(listening.close, () => app.close());
     const watch = open.server.watch();
+    begun.push(() => watch.stop());
     const anchoring = await request.project.anchors.keep(open, request.log);
+    begun.push(() => anchoring.stop());
     await open.server.note('server_started', ENGINE, { url, pid: process.pid });
     const certificate =
       binding.tls === undefined ? {} : { certificate: certificateOf(binding.tls).fingerprint256 };
@@ -91,7 +86,7 @@ async function serve(request: ServeRequest, place: ServerPlace, binding: Binding
       idle.stop();
       // In this order: nothing new comes in, what is under way is answered, and only then is the store let go.
       await endInOrder([
-        hangUp,
+        listening.close,
         () => app.close(),
         () => anchoring.stop(),
         () => watch.stop(),
@@ -115,7 +110,10 @@ async function serve(request: ServeRequest, place: ServerPlace, binding: Binding
     };
   } catch (error) {
     idle.stop();
-    await open.close();
+    // Whatever is left open, a port above all, would keep the process from ending.
+    await endInOrder([...begun, () => request.project.standards.close(), () => open.close()]).catch(
+      () => undefined,
+    );
     throw error;
   }
 }

@@ -34,7 +34,7 @@ export async function takeServerPlace(stateDir: string): Promise<ServerPlace> {
     const entry = readEntry(stateDir)?.entry ?? null;
     const where = entry === null ? 'and is just starting' : `at ${entry.url} (process ${entry.pid})`;
     throw new PhasegateError('server_running', `a server of this project is running already, ${where}`, {
-      hint: 'use that one, or end it first',
+      hint: 'use that one, or end it first: `phasegate down`',
     });
   }
   const named = join(stateDir, FILE);

@@ -45,7 +45,13 @@ test('a wrong password, a database that is not there and a port where nobody is 
   expect(refused).toMatchObject([
     { reason: { code: 'store_unavailable', message: expect.stringContaining('the password is wrong') } },
     { reason: { code: 'store_unavailable', message: expect.stringContaining('no database of that name') } },
-    { reason: { code: 'store_unavailable', hint: expect.stringContaining('look whether it runs') } },
+    {
+      reason: {
+        code: 'store_unavailable',
+        message: expect.stringContaining('nothing listens at that address'),
+        hint: expect.stringContaining('look whether it runs'),
+      },
+    },
   ]);
   expect(JSON.stringify(refused)).not.toContain('no-such-secret');
 });
@@ -72,6 +78,20 @@ test('a database of a newer version is refused, and nothing in it is changed', a
   await tamper(url, 'UPDATE phasegate_format SET format = format + 1');
 
   await expect(openPostgresStore({ url, seal })).rejects.toMatchObject({ code: 'store_newer' });
+});
+
+test('a database whose format is none is refused as not ours, and nothing in it is changed', async () => {
+  const url = await freshSchema();
+  await (await openPostgresStore({ url, seal })).close();
+  for (const format of ['-3', 'NULL']) {
+    await tamper(url, `UPDATE phasegate_format SET format = ${format}`);
+
+    await expect(openPostgresStore({ url, seal })).rejects.toMatchObject({
+      code: 'store_corrupt',
+      message: expect.stringContaining('has no format that there is'),
+      hint: expect.stringContaining('backup'),
+    });
+  }
 });
 
 test('a node goes on where a newer one has added to the tables, and one of its own version is not let in any more', async () => {

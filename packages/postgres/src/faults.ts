@@ -22,7 +22,8 @@ export function storeFault(error: unknown, shown: string): PhasegateError {
     return unavailable(shown, 'it wants a password, and none was given', { cause: error, hint: PASSWORD });
   }
   if (isOfTheWay(error)) {
-    const why = refused?.reason ?? (reason === '' ? 'the connection failed' : reason);
+    const said = reason === '' ? 'the connection failed' : reason;
+    const why = refused?.reason ?? OF_THE_WAY.get(reason === LATE ? LATE : node) ?? said;
     return unavailable(shown, why, { cause: error, hint: REACHABLE });
   }
   return new PhasegateError('internal', `the store at \`${shown}\` failed: ${reason}`, { cause: error });
@@ -113,6 +114,16 @@ function ofNet(error: unknown): boolean {
   );
 }
 
+/** What the driver says of a server that takes a connection and is silent. */
+const LATE = 'timeout expired';
+const OF_THE_WAY: ReadonlyMap<string, string> = new Map([
+  ['ECONNREFUSED', 'nothing listens at that address'],
+  ['ENOTFOUND', 'there is no host of that name'],
+  ['EAI_AGAIN', 'the name of its host cannot be looked up now'],
+  ['ETIMEDOUT', 'it did not answer in time'],
+  [LATE, 'it did not answer in time'],
+]);
+
 /** Serialization failures, deadlocks, and a row that somebody else has just made. */
 const AGAIN: ReadonlySet<string> = new Set(['40001', '40P01', '23505']);
 
@@ -127,7 +138,13 @@ const PASSWORD =
 const PLAIN = 'set it up for TLS, or write `sslmode=disable` where nobody can listen in between';
 
 const REASONS: ReadonlyMap<string, readonly [reason: string, hint: string]> = new Map([
-  ['28P01', ['the password is wrong', 'give the right one in the address']],
+  [
+    '28P01',
+    [
+      'the password is wrong',
+      'give the right one in the address, with `@` as `%40`, `/` as `%2F` and `%` as `%25`',
+    ],
+  ],
   ['28000', ['this user, or this way to connect, is refused', 'look at its pg_hba.conf']],
   ['3D000', ['there is no database of that name', 'make it with `createdb`, or name another']],
   ['25006', ['it takes no writes: it is a replica, or set to read-only', 'name the primary server']],

@@ -61,10 +61,16 @@ async function formatIn(client: pg.Client, shown: string): Promise<number> {
   let format: number;
   try {
     const { rows } = await client.query('SELECT format FROM phasegate_format');
-    format = Number(own(rows[0], 'format') ?? 0);
+    if (rows.length === 0) return 0;
+    format = Number(own(rows[0], 'format') ?? -1);
   } catch (error) {
     if (own(error, 'code') === NO_SUCH_TABLE) return 0;
     throw error;
+  }
+  if (format < 0) {
+    throw new PhasegateError('store_corrupt', `\`${shown}\` has no format that there is`, {
+      hint: 'put a backup back with `pg_restore`',
+    });
   }
   if (format <= MIGRATIONS.length) return format;
   throw new PhasegateError(

@@ -28,7 +28,7 @@ export function databaseAddress(
     if (known !== null && named === 'embedded') throw elsewhere(known, 'the embedded database');
     return known === null ? null : { url: known, known: true, remember: () => undefined };
   }
-  if (!POSTGRES_URL.test(named) || !URL.canParse(named)) {
+  if (!POSTGRES_URL.test(named)) {
     throw new PhasegateError(
       'usage',
       'the database must be `embedded` or an address `postgres://USER@HOST/NAME`',
@@ -37,6 +37,11 @@ export function databaseAddress(
       },
     );
   }
+  if (!isWhole(named)) {
+    throw new PhasegateError('usage', 'the address of the database cannot be read', {
+      hint: 'write it as `postgres://USER:PASSWORD@HOST:PORT/NAME`; in a password `@` is `%40`, `:` `%3A`, `/` `%2F`, `?` `%3F`, `#` `%23` and `%` `%25`',
+    });
+  }
   if (known !== null && placeOf(known) !== placeOf(named)) throw elsewhere(known, placeOf(named));
   if (known === null && existsSync(join(stateDir, 'state.db'))) {
     throw new PhasegateError('usage', 'the runs of this project are in the embedded database', {
@@ -44,6 +49,13 @@ export function databaseAddress(
     });
   }
   return { url: named, known: known !== null, remember: () => rememberDatabase(stateDir, named) };
+}
+
+/** Whether all of it is where it belongs: a password with a `/`, `?` or `#` would end the name of the host. */
+function isWhole(address: string): boolean {
+  if (!URL.canParse(address)) return false;
+  const { pathname, hash } = new URL(address);
+  return hash === '' && !pathname.includes('@');
 }
 
 /** Writes down where the runs of a project are from now on. */
@@ -69,7 +81,7 @@ function remembered(stateDir: string): string | null {
 }
 
 /** An address without who connects and how: what is left says which database it is. A `host` comes before the name. */
-function placeOf(address: string): string {
+export function placeOf(address: string): string {
   const { hostname, port, pathname, searchParams } = new URL(address);
   const schema = searchParams.get('schema');
   const host = searchParams.get('host') ?? hostname;

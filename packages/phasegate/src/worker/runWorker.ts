@@ -62,7 +62,7 @@ export async function runWorker(parts: WorkParts, endNow: () => void): Promise<W
   const ended = await Promise.allSettled(serving);
   request.signal.removeEventListener('abort', drain);
   const failed = ended.find((one) => one.status === 'rejected');
-  if (failed !== undefined) throw asFault(failed.reason, request);
+  if (failed !== undefined) throw asFault(failed.reason);
   const runs = [...outcomes.values()].reduce((sum, count) => sum + count, 0);
   return { runs, outcomes: Object.fromEntries(outcomes) };
 }
@@ -74,7 +74,7 @@ async function slotFor(key: string, { url, insecureHttp }: WorkerRequest): Promi
     const { name } = await connect(options).whoAmI();
     return { name, key, connect: () => connect(options) };
   } catch (error) {
-    throw asFault(error, { url });
+    throw asFault(error);
   }
 }
 
@@ -109,14 +109,16 @@ function isFinal(error: unknown): boolean {
   return error.code === 'usage' || (status !== null && status >= 400 && status < 500 && status !== 429);
 }
 
-function asFault(error: unknown, { url }: Pick<WorkerRequest, 'url'>): unknown {
+function asFault(error: unknown): unknown {
   if (error instanceof NotStarted)
     return new PhasegateError('usage', `the program cannot be started: ${error.message}`, {
       hint: 'install it, or name another program; the run was given back',
     });
   if (!(error instanceof PhasegateClientError)) return error;
+  if (error.code === 'usage') return new PhasegateError('usage', error.message, { cause: error });
   if (error.status === null || error.status === undefined)
-    return new PhasegateError('server_unreachable', `${url} does not answer: ${error.message}`, {
+    return new PhasegateError('server_unreachable', error.message, {
+      hint: 'start the server with `phasegate serve`, or give its address with `--url`',
       cause: error,
     });
   return new PhasegateError('not_permitted', error.message, {

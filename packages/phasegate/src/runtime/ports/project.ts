@@ -28,6 +28,10 @@ export interface Project {
   readonly stateDir: string;
   /** The file with the keys that are used: of the state directory, or one that nodes share. Throws `usage`. */
   keysFile(): string;
+  /** The database that runs are in, without who connects and how; null for the file of the state directory. Throws `usage`. */
+  runsIn(): string | null;
+  /** Throws where a folder that nodes share cannot be used; a project that is served would only find out with its first run. */
+  demandPlaces(): void;
   /** What an operator should know about those keys before the project is served; null where nothing is amiss. */
   keysNotice(): Promise<string | null>;
   /** Whether there is anything of a project here: a mark, state, or a workflow. Makes nothing. */

@@ -27,7 +27,7 @@ export async function examine(invocation: Invocation): Promise<readonly Finding[
   if (!there && !made) return findings;
   findings.push(...(await stateDirectory(project.value)));
   const opened = made ? await attempt(() => invocation.open()) : undefined;
-  if (opened !== undefined) findings.push(...(await store(opened)));
+  if (opened !== undefined) findings.push(...(await store(project.value, opened)));
   else findings.push(NO_HUMAN);
   findings.push(...(await workflows(project.value, opened?.ok ? opened.value : undefined)));
   if (opened?.ok) {
@@ -119,14 +119,16 @@ function privacy(name: string, path: string, mode: number): Finding {
   };
 }
 
-async function store(opened: Attempt<OpenProject>): Promise<readonly Finding[]> {
+async function store(project: Project, opened: Attempt<OpenProject>): Promise<readonly Finding[]> {
   if (!opened.ok) return [broken('store', opened.error)];
   const humans = await attempt(() => opened.value.humans.list());
   if (!humans.ok) return [broken('store', humans.error)];
   const names = humans.value.map(({ name }) => name);
   const human: Finding =
     names.length === 0 ? NO_HUMAN : { name: 'human', status: 'ok', message: names.join(', ') };
-  return [{ name: 'store', status: 'ok', message: 'opens' }, human];
+  const where = project.runsIn();
+  const message = where === null ? 'opens' : `${where} opens`;
+  return [{ name: 'store', status: 'ok', message }, human];
 }
 
 /** What the config attaches; nothing is started to look at it. */

@@ -32,6 +32,7 @@ export function serverFor({ name, command, args, env }: Asked): Server | null {
   if (!(/^https?:\/\//i.test(url) && URL.canParse(url)) && !/^unix:\/./.test(url)) {
     throw usageError(
       `\`${from}\` is not an http or https address, and not \`unix:\` with the path of a socket`,
+      'write it as `phasegate serve` prints it: `http://127.0.0.1:8000`',
     );
   }
   return server;

@@ -151,6 +151,16 @@ test('a port in use is said with a way out', async () => {
   });
 });
 
+test('an address of another machine is said with a way out', async () => {
+  const elsewhere = { host: '192.0.2.1', port: 8000 };
+
+  await expect(serving({ fetch: async () => new Response() }, elsewhere)).rejects.toMatchObject({
+    code: 'usage',
+    message: expect.stringContaining('it is not an address of this machine'),
+    hint: expect.stringContaining('--host'),
+  });
+});
+
 test.each([
   ['its headers', { headersMs: 200, requestMs: 60_000 }, 'GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: '],
   [

@@ -168,11 +168,21 @@ function cannotListen(error: Error, { host, port }: AtPort): PhasegateError {
       hint: `another port: --port ${port + 1}, or --port 0 for any that is free`,
     });
   }
-  const reason = code === 'EACCES' ? 'the port may not be used by this user' : error.message;
+  const [reason, hint] = WHY_NOT.get(String(code)) ?? [
+    error.message,
+    'give another with `--host` or `--port`',
+  ];
   return new PhasegateError('usage', `cannot listen on port ${port} of \`${host}\`: ${reason}`, {
     cause: error,
+    hint,
   });
 }
+
+const WHY_NOT: ReadonlyMap<string, readonly [reason: string, hint: string]> = new Map([
+  ['EACCES', ['the port may not be used by this user', 'take one from 1024 on: --port 8000']],
+  ['EADDRNOTAVAIL', ['it is not an address of this machine', 'name one that it has, or --host 127.0.0.1']],
+  ['ENOTFOUND', ['there is no such name', 'name an address of this machine, or --host 127.0.0.1']],
+]);
 
 /** For what does not even become a request, e.g. a host that is none. */
 function unreadable(): Response {

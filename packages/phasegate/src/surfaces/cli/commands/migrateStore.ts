@@ -36,7 +36,7 @@ export const migrateStore: CliCommand = {
     );
     await out.result(
       { runs, records, verified: true },
-      () => `moved ${records} records of ${runs} runs, and verified them`,
+      () => `moved ${records} records of ${runs} ${runs === 1 ? 'run' : 'runs'}, and verified them`,
     );
     return 0;
   },

@@ -67,6 +67,7 @@ export const serve: CliCommand = {
     const project = await invocation.project();
     const database = args.text('database');
     if (database !== undefined) project.keepRunsIn(database);
+    project.demandPlaces();
     if (hasPassword(database)) await out.log(SEEN);
     await tellWorkflows(invocation, project);
     const notice = await project.keysNotice();

@@ -1,5 +1,6 @@
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { oneLine, reasonOf } from '@phasegate/core/model';
+import { oneLine, reasonOf, shellWord } from '@phasegate/core/model';
 import { readRegular } from '../../../files/readRegular.ts';
 import type { Worked, WorkerEvent, WorkerRepository } from '../../../runtime/ports.ts';
 import { demandInstalled, type NamedAgent, namedAgent, PRESET_NAMES } from '../agentProgram.ts';
@@ -64,6 +65,8 @@ export const worker: CliCommand = {
     const agent = agentOf(args);
     const url = serverOf(server?.url);
     const keys = keysOf(args, env.PHASEGATE_KEY);
+    const warning = openToOthers(args.text('keys'));
+    if (warning !== null) await out.log(warning);
     const [log, folder] = [args.text('log'), args.text('folder')];
     const request = {
       url,
@@ -142,6 +145,12 @@ function linesOf(file: string): readonly string[] {
   } catch (error) {
     throw usageError(`\`--keys ${file}\` cannot be read: ${reasonOf(error)}`);
   }
+}
+
+/** A platform may hand out secrets that all users of a machine of their own can read: it is said, not refused. */
+function openToOthers(file: string | undefined): string | null {
+  if (file === undefined || (statSync(file).mode & 0o077) === 0) return null;
+  return `warning: others can read \`${file}\`, and act as these agents; close it with \`chmod 600 ${shellWord(file)}\``;
 }
 
 const LARGEST_KEYS = 1_000_000;
