@@ -31,15 +31,19 @@ export interface Answer {
 
 /** Starts the server and waits until it says where it is; it is ended when all tests of the file have finished. */
 export async function serve(
-  project: Pick<TestProject, 'root' | 'env'>,
+  project: Pick<TestProject, 'root' | 'env'> & { readonly program?: string },
   words: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
 ): Promise<Served> {
-  const child = spawn(process.execPath, [PROGRAM, 'serve', '--port', '0', '--json', ...words], {
-    cwd: project.root,
-    env: { ...project.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    process.execPath,
+    [project.program ?? PROGRAM, 'serve', '--port', '0', '--json', ...words],
+    {
+      cwd: project.root,
+      env: { ...project.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
     stderr += chunk;

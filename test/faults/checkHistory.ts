@@ -1,5 +1,5 @@
 import type { Act } from './history.ts';
-import { type AuditRecord, type Findings, type KnownWorkflow, replayRun } from './replayRun.ts';
+import { type AuditRecord, type Findings, HUMAN, type KnownWorkflow, replayRun } from './replayRun.ts';
 
 /** What a fault run left behind. */
 export interface Evidence {
@@ -19,8 +19,15 @@ export interface Checked {
   readonly contradictions: readonly string[];
 }
 
-/** Compares what agents were answered with what the audit says, and both with rules that are written down here anew. */
-export function checkHistory(evidence: Evidence, workflow: KnownWorkflow): Checked {
+/**
+ * Compares what agents were answered with what the audit says, and both with rules that are written down here anew. Runs
+ * of further workflows are known by the names of those.
+ */
+export function checkHistory(
+  evidence: Evidence,
+  workflow: KnownWorkflow,
+  more: Readonly<Record<string, KnownWorkflow>> = {},
+): Checked {
   const facts = new Map<string, number>();
   const contradictions: string[] = [];
   const findings: Findings = {
@@ -29,7 +36,10 @@ export function checkHistory(evidence: Evidence, workflow: KnownWorkflow): Check
   };
   const { acts, audit, watched, verified } = evidence;
   const chains = Map.groupBy(audit, ({ run }) => run);
-  for (const [run, records] of chains) if (run !== null) replayRun(records, workflow, findings);
+  for (const [run, records] of chains) {
+    if (run !== null) replayRun(records, more[String(records[0]?.data.workflow)] ?? workflow, findings);
+  }
+  for (const act of acts) checkDecider(act, findings);
   const placed = placeActs(acts, audit, findings);
   checkOrder(placed, findings);
   checkTimes(placed, findings);
@@ -42,6 +52,14 @@ export function checkHistory(evidence: Evidence, workflow: KnownWorkflow): Check
   if (verified.ok) findings.fact('every chain verifies');
   else findings.contradiction(`every chain verifies: ${JSON.stringify(verified.findings)}`);
   return { facts, contradictions };
+}
+
+/** Anyone else who asks at the door of the humans is refused. */
+function checkDecider(act: Act, findings: Findings): void {
+  if (act.asked.kind !== 'decide' || act.answered.kind === 'unknown') return;
+  if (act.agent !== HUMAN && act.answered.kind === 'decided')
+    findings.contradiction(`only a human decides: ${describe(act)}`);
+  else findings.fact('only a human decides');
 }
 
 /** An act that was acknowledged, and the record that says so. */
@@ -87,7 +105,12 @@ function keyOfAct({ asked, answered }: Act): string | null {
   if (answered.kind === 'started') return `start of ${answered.run}`;
   if (answered.kind === 'given') return `token ${answered.token.jti}`;
   if (answered.kind === 'judged' && asked.kind === 'check') return `verdict on ${asked.mark}`;
-  return answered.kind === 'ended' && asked.kind === 'complete' ? `end of ${asked.token.run}` : null;
+  if (answered.kind === 'decided' && asked.kind === 'decide')
+    return `decision at ${asked.gate} of ${asked.run}`;
+  if (asked.kind !== 'complete') return null;
+  if (answered.kind === 'item') return `item ${answered.item} of ${asked.token.run}`;
+  if (answered.kind === 'waits') return `gate ${answered.gate} of ${asked.token.run}`;
+  return answered.kind === 'ended' ? `end of ${asked.token.run}` : null;
 }
 
 function keyOfRecord({ run, event, data }: AuditRecord): string | null {
@@ -95,6 +118,9 @@ function keyOfRecord({ run, event, data }: AuditRecord): string | null {
   if (event === 'run_started') return `start of ${run}`;
   if (event === 'token_issued') return `token ${data.jti}`;
   if (event === 'tool_judged') return `verdict on ${Object(data.input).path}`;
+  if (event === 'gate_decided') return `decision at ${Object(data.decision).gate} of ${run}`;
+  if (event === 'gate_opened') return `gate ${data.phase}#${data.instance} of ${run}`;
+  if (event === 'item_completed') return `item ${data.item} of ${run}`;
   return event === 'phase_completed' && data.next === null ? `end of ${run}` : null;
 }
 
@@ -164,7 +190,9 @@ export function describe({ agent, node, asked, answered, from }: Act): string {
   const what =
     asked.kind === 'check' || asked.kind === 'complete'
       ? `${asked.kind} with token ${asked.token.jti} (run ${asked.token.run}, phase ${asked.token.phase}, epoch ${asked.token.epoch})`
-      : asked.kind;
+      : asked.kind === 'decide'
+        ? `decide at ${asked.gate} of run ${asked.run}`
+        : asked.kind;
   const came = answered.kind === 'given' ? `given token ${answered.token.jti}` : answered.kind;
   return `${what} of ${agent} at node ${node}, asked at ${instant(from)} and answered \`${came}\``;
 }

@@ -9,8 +9,9 @@ import { type Fault, faultSchedule, type ScheduledFault } from './faultSchedule.
 import { type Act, createHistorian } from './history.ts';
 import { httpNode } from './httpNode.ts';
 import { type NodeGroup, nodeGroup } from './nodeProcesses.ts';
-import type { AuditRecord, KnownWorkflow } from './replayRun.ts';
+import { type AuditRecord, HUMAN, type KnownWorkflow } from './replayRun.ts';
 import { workAsAgent } from './scriptedAgents.ts';
+import { decideAsHuman } from './scriptedHuman.ts';
 import { seeded } from './seeded.ts';
 import { type Watching, watchNodes } from './watchNodes.ts';
 
@@ -24,8 +25,20 @@ export interface FaultRunSize {
   readonly waiting: number;
   /** Told what happens while it does. */
   tell(line: string): void;
+  /** What goes wrong, in place of what the seed says. */
+  readonly schedule?: readonly ScheduledFault[];
+  /** Looks at the nodes while their database is away; it is away until both this and its time are over. */
+  whileAway?(seen: NodesSeen): Promise<void>;
   /** How long it may take, in milliseconds. */
   readonly longestMs: number;
+}
+
+/** The nodes, as somebody sees them who has the key of an agent. */
+export interface NodesSeen {
+  readonly urls: readonly string[];
+  readonly key: string;
+  /** How long the database is away in all, in milliseconds. */
+  readonly forMs: number;
 }
 
 /** What a fault run came to. */
@@ -47,15 +60,46 @@ export const ERRAND: KnownWorkflow = {
   leaseMs: LEASE_SECONDS * 1000,
 };
 
-const YAML = `workflow: errand
-enforcement: { lease_seconds: ${LEASE_SECONDS}, max_reclaims: 100, workspace: shared }
+/** Another one, with items that several agents do and a gate at which a human decides. */
+export const DELIVERY: KnownWorkflow = {
+  phases: ['PLAN', 'PARTS', 'SHIP', 'LAST'],
+  tools: { PARTS: ['read_files'], LAST: ['read_files'] },
+  leaseMs: LEASE_SECONDS * 1000,
+  parallel: { phase: 'PARTS', items: ['door', 'roof', 'wall'] },
+  gated: 'SHIP',
+};
+
+const ENFORCED = `enforcement: { lease_seconds: ${LEASE_SECONDS}, max_reclaims: 100, workspace: shared }`;
+const WORKFLOWS = {
+  'agent_workflow.yaml': `workflow: errand
+${ENFORCED}
 phases: { ONE: { allowed_tools: [read_files] }, TWO: {}, THREE: { allowed_tools: [read_files] } }
-`;
+`,
+  'delivery.workflow.yaml': `workflow: delivery
+${ENFORCED}
+phases:
+  PLAN: { required_evidence: { parts: { type: list, rule: non_empty } } }
+  PARTS: { parallel: true, parallel_key: parts, allowed_tools: [read_files], required_evidence: { part: { type: str } } }
+  SHIP: { gate: { human: { prompt: Ship it?, options: [{ label: Ship }] } } }
+  LAST: { allowed_tools: [read_files] }
+`,
+};
+
+/** What agents hand in for a phase. */
+const ARTIFACTS: Readonly<Record<string, object>> = {
+  PLAN: { parts: DELIVERY.parallel?.items },
+  PARTS: { part: 'made' },
+};
 
 /** Three real nodes on a real PostgreSQL, agents over HTTP, and faults by a seed; then everything is compared. */
 export async function faultRun(size: FaultRunSize): Promise<FaultRunResult> {
   const server = await startServer();
-  const group = await nodeGroup({ database: server.url(), workflow: YAML, shifts: SHIFTS });
+  const group = await nodeGroup({
+    database: server.url(),
+    workflows: WORKFLOWS,
+    human: { name: HUMAN, passphrase: 'open sesame' },
+    shifts: SHIFTS,
+  });
   const over = new AbortController();
   const late = pause(size.longestMs, undefined, { signal: over.signal }).then(async () => {
     const open = await asking(server, UNFINISHED).catch(String);
@@ -78,18 +122,20 @@ async function playedOn(
   size: FaultRunSize,
 ): Promise<FaultRunResult> {
   const chance = seeded(size.seed);
-  const schedule = faultSchedule(chance.fork(), {
-    ...size,
-    nodes: SHIFTS.length,
-    count: size.faults,
-    ...ERRAND,
-  });
+  const random = faultSchedule(chance.fork(), { nodes: SHIFTS.length, count: size.faults, ...ERRAND });
   await Promise.all(group.nodes.map((node) => node.start()));
   const names = Array.from({ length: size.agents }, (_, index) => `agent-${index}`);
   const keys = await keysFor(names, group);
   const key = (agent: string) => keys.get(agent) ?? '';
   const nodes = group.nodes.map(({ url, session }) =>
-    httpNode({ url, session, key, patienceMs: PATIENCE_MS }),
+    httpNode({
+      url,
+      session,
+      key,
+      human: HUMAN,
+      artifacts: ({ phase }) => ARTIFACTS[phase] ?? {},
+      patienceMs: PATIENCE_MS,
+    }),
   );
   const historian = createHistorian(nodes);
   const watching = watchNodes(nodes);
@@ -100,16 +146,29 @@ async function playedOn(
     leaseMs: ERRAND.leaseMs,
     isOver: () => state.isOver,
     restMs: 100,
+    ...(DELIVERY.parallel === undefined ? {} : { parallel: DELIVERY.parallel.phase }),
   };
   const agents = names.map((name) => workAsAgent(name, world, chance.fork()));
+  const waiting = async () => (await asking(server, WAITING)).map(({ id }) => String(id));
+  const human = decideAsHuman(
+    { historian, nodes, waiting, isOver: world.isOver, impostor: 'agent-0' },
+    chance.fork(),
+  );
   const feeding = feedQueue(server, size, {
     state,
-    start: (node) => historian.ask('starter', node, { kind: 'start' }),
+    start: ({ turn, node }) =>
+      historian.ask('starter', node, { kind: 'start', workflow: turn % 3 === 0 ? 'delivery' : 'errand' }),
   });
-  const faults = await inflict(schedule, { server, group, tell: size.tell });
+  const seen = { urls: group.nodes.map(({ url }) => url), key: key('agent-0') };
+  const faults = await inflict(size.schedule ?? random, {
+    server,
+    group,
+    tell: size.tell,
+    whileAway: async (forMs) => size.whileAway?.({ ...seen, forMs }),
+  });
   state.faultsAreOver = true;
   await feeding;
-  await Promise.all(agents);
+  await Promise.all([...agents, human]);
   return judged({ server, group, watching, acts: historian.acts, faults });
 }
 
@@ -139,8 +198,12 @@ async function feedQueue(
   {
     state,
     start,
-  }: { readonly state: { faultsAreOver: boolean; isOver: boolean }; start(node: number): Promise<unknown> },
+  }: {
+    readonly state: { faultsAreOver: boolean; isOver: boolean };
+    start(what: { readonly turn: number; readonly node: number }): Promise<unknown>;
+  },
 ): Promise<void> {
+  let started = 0;
   for (let turn = 0; ; turn += 1) {
     const [row] = await asking(server, COUNTS).catch(() => []);
     const { queued, unfinished } = {
@@ -155,7 +218,11 @@ async function feedQueue(
     else if (queued >= waiting) await pause(50);
     else {
       const missing = Math.min(waiting - queued, 50);
-      await Promise.all(Array.from({ length: missing }, (_, index) => start((turn + index) % SHIFTS.length)));
+      const starting = Array.from({ length: missing }, (_, index) =>
+        start({ turn: started + index, node: (turn + index) % SHIFTS.length }),
+      );
+      started += missing;
+      await Promise.all(starting);
     }
   }
 }
@@ -163,18 +230,25 @@ async function feedQueue(
 const COUNTS = `SELECT count(*) FILTER (WHERE status = 'queued') AS queued,
   count(*) FILTER (WHERE status NOT IN ('completed', 'stopped')) AS unfinished FROM runs`;
 
+const WAITING = `SELECT id FROM runs WHERE status = 'waiting' LIMIT 50`;
+
 const UNFINISHED = `SELECT r.id, status, phase, holder, r.epoch, expires_at FROM runs r LEFT JOIN leases l ON l.run = r.id
   WHERE status NOT IN ('completed', 'stopped') LIMIT 10`;
+
+/** Who suffers, and who is told. */
+interface Suffering {
+  readonly server: PostgresServer;
+  readonly group: NodeGroup;
+  tell(line: string): void;
+  whileAway(forMs: number): Promise<void>;
+}
 
 /** One fault after another; some go on beside the next. */
 async function inflict(
   schedule: readonly ScheduledFault[],
-  {
-    server,
-    group,
-    tell,
-  }: { readonly server: PostgresServer; readonly group: NodeGroup; tell(line: string): void },
+  suffering: Suffering,
 ): Promise<ReadonlyMap<Fault['kind'], number>> {
+  const { server, group, tell } = suffering;
   const counts = new Map<Fault['kind'], number>();
   const busy = new Map<number, Promise<void>>();
   const underWay: Promise<void>[] = [];
@@ -183,11 +257,8 @@ async function inflict(
     tell(JSON.stringify(fault));
     counts.set(fault.kind, (counts.get(fault.kind) ?? 0) + 1);
     if (fault.kind === 'cut') await asking(server, CUT, [fault.share]).catch(() => []);
-    else if (fault.kind === 'restart') {
-      await (fault.how === 'stop' ? server.stop() : server.kill());
-      await pause(fault.forMs);
-      await server.start();
-    } else {
+    else if (fault.kind === 'restart') await takeAway(fault, suffering);
+    else {
       // What a node suffers comes one after another; the other nodes suffer theirs meanwhile.
       const before = busy.get(fault.node) ?? Promise.resolve();
       const suffered = before.then(() => suffer(group, fault));
@@ -197,6 +268,20 @@ async function inflict(
   }
   await Promise.all(underWay);
   return counts;
+}
+
+async function takeAway(
+  { how, forMs }: Fault & { readonly kind: 'restart' },
+  { server, whileAway }: Suffering,
+): Promise<void> {
+  if (how === 'freeze') server.freeze();
+  else await (how === 'stop' ? server.stop() : server.kill());
+  try {
+    await Promise.all([pause(forMs), whileAway(forMs)]);
+  } finally {
+    if (how === 'freeze') server.thaw();
+    else await server.start();
+  }
 }
 
 async function suffer(
@@ -241,7 +326,7 @@ async function judged(played: {
   const runs = new Set(audit.flatMap(({ run }) => run ?? [])).size;
   await watching.stop();
   return {
-    ...checkHistory({ acts, audit, watched, verified }, ERRAND),
+    ...checkHistory({ acts, audit, watched, verified }, ERRAND, { delivery: DELIVERY }),
     faults,
     acts,
     records: audit.length,

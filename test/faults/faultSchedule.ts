@@ -8,8 +8,8 @@ export type Fault =
   | { readonly kind: 'pause'; readonly node: number; readonly forMs: number }
   /** A share of the connections to the database is cut. */
   | { readonly kind: 'cut'; readonly share: number }
-  /** The database is ended, in order or by a crash, and started again. */
-  | { readonly kind: 'restart'; readonly how: 'stop' | 'crash'; readonly forMs: number };
+  /** The database is ended, in order or by a crash, and started again; or it is there and answers nothing. */
+  | { readonly kind: 'restart'; readonly how: 'stop' | 'crash' | 'freeze'; readonly forMs: number };
 
 /** A fault, and how long after the one before it comes, in milliseconds. */
 export interface ScheduledFault {

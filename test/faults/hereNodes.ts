@@ -195,6 +195,8 @@ async function answered({ project }: LivingNode, name: string, asked: Asked): Pr
       const { allowed } = await toolbox.check(await claims.admit(asked.token.text), call);
       return { kind: 'judged', allowed };
     }
+    case 'decide':
+      return { kind: 'refused', code: 'no_human' };
     case 'complete': {
       const { next, verdict, view } = await claims.transition(await claims.admit(asked.token.text), {
         artifacts: {},

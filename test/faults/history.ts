@@ -1,10 +1,17 @@
 /** What an agent asked a node for. */
 export type Asked =
-  | { readonly kind: 'start' }
+  | { readonly kind: 'start'; readonly workflow?: string }
   | { readonly kind: 'claim' }
   | { readonly kind: 'token'; readonly run: string }
   | { readonly kind: 'check'; readonly token: HeldToken; readonly tool: string; readonly mark: string }
-  | { readonly kind: 'complete'; readonly token: HeldToken };
+  | { readonly kind: 'complete'; readonly token: HeldToken }
+  | {
+      readonly kind: 'decide';
+      readonly run: string;
+      readonly gate: string;
+      readonly option: string;
+      readonly shown: string;
+    };
 
 /** What it was answered. */
 export type Answered =
@@ -14,6 +21,11 @@ export type Answered =
   | { readonly kind: 'given'; readonly token: HeldToken }
   /** The run is over. */
   | { readonly kind: 'ended' }
+  /** The item of the token is done, and the agent holds nothing of it any more. */
+  | { readonly kind: 'item'; readonly item: string }
+  /** A human is to decide at this gate. */
+  | { readonly kind: 'waits'; readonly gate: string }
+  | { readonly kind: 'decided' }
   | { readonly kind: 'judged'; readonly allowed: boolean }
   | { readonly kind: 'nothing' }
   | { readonly kind: 'refused'; readonly code: string }
@@ -27,6 +39,8 @@ export interface HeldToken {
   readonly phase: string;
   readonly epoch: number;
   readonly jti: string;
+  /** The item it is for; absent where it is for the run. */
+  readonly item?: string;
 }
 
 /** One question of an agent with its answer. */
@@ -45,6 +59,8 @@ export interface Act {
 /** A node as agents see it. What it answers is never thrown. */
 export interface FaultNode {
   ask(agent: string, asked: Asked): Promise<Answered>;
+  /** What a human sees of the gate that a run waits at; null where there is none, or nobody answers. */
+  card?(run: string): Promise<{ readonly gate: string; readonly shown: string } | null>;
   /** Tells the places of all records behind one, in order, until it is stopped or the node is gone. */
   follow(after: number, tell: (place: number) => void, signal: AbortSignal): Promise<void>;
 }
@@ -77,8 +93,10 @@ export function heldToken(text: string): HeldToken {
     readonly phase: string;
     readonly epoch: number;
     readonly jti: string;
+    readonly item?: string;
   };
-  return { text, run: claims.task_id, phase: claims.phase, epoch: claims.epoch, jti: claims.jti };
+  const { task_id: run, phase, epoch, jti, item } = claims;
+  return { text, run, phase, epoch, jti, ...(item === undefined ? {} : { item }) };
 }
 
 /** By a clock that nobody sets while the test runs. */

@@ -1,5 +1,5 @@
 import { createParser } from 'eventsource-parser';
-import { type Answered, type Asked, type FaultNode, heldToken } from './history.ts';
+import { type Answered, type Asked, type FaultNode, type HeldToken, heldToken } from './history.ts';
 
 /** Where a node is now, and what is known about it. */
 export interface NodeAddress {
@@ -8,6 +8,10 @@ export interface NodeAddress {
   session(): string | undefined;
   /** Of an agent, by its name. */
   key(agent: string): string;
+  /** The name of that human. */
+  readonly human?: string;
+  /** What an agent hands in for the phase of a token. */
+  artifacts?(token: HeldToken): object;
   /** How long an answer is waited for, in milliseconds. */
   readonly patienceMs: number;
 }
@@ -25,9 +29,10 @@ export function httpNode(address: NodeAddress): FaultNode {
 
   function request(agent: string, asked: Asked): readonly [path: string, sent: Sent] {
     const key = () => address.key(agent);
+    const human = () => address.session() ?? '';
     switch (asked.kind) {
       case 'start':
-        return ['/runs', { bearer: address.session() ?? '', body: { workflow: 'errand', queue: true } }];
+        return ['/runs', { bearer: human(), body: { workflow: asked.workflow ?? 'errand', queue: true } }];
       case 'claim':
         return ['/tasks/claim', { bearer: key(), body: { agent_id: agent } }];
       case 'token':
@@ -38,7 +43,15 @@ export function httpNode(address: NodeAddress): FaultNode {
           { bearer: asked.token.text, body: { tool: asked.tool, input: { path: asked.mark } } },
         ];
       case 'complete':
-        return ['/tasks/transition', { bearer: asked.token.text, body: { artifacts: {} } }];
+        return [
+          '/tasks/transition',
+          { bearer: asked.token.text, body: { artifacts: address.artifacts?.(asked.token) ?? {} } },
+        ];
+      case 'decide': {
+        const { run, kind: _, ...body } = asked;
+        // Anybody may knock at the door of the humans: with the key they have.
+        return [`/runs/${run}/decisions`, { bearer: agent === address.human ? human() : key(), body }];
+      }
     }
   }
 
@@ -50,6 +63,16 @@ export function httpNode(address: NodeAddress): FaultNode {
         return answeredBy(asked, response.status, text === '' ? {} : JSON.parse(text));
       } catch (error) {
         return { kind: 'unknown', why: error instanceof Error ? error.message : String(error) };
+      }
+    },
+    async card(run) {
+      try {
+        const response = await send('GET', `/runs/${run}/gate`, { bearer: address.session() ?? '' });
+        if (!response.ok) return null;
+        const { gate, shown } = (await response.json()) as { readonly gate: string; readonly shown: string };
+        return { gate, shown };
+      } catch {
+        return null;
       }
     },
     async follow(after, tell, signal) {
@@ -76,6 +99,10 @@ function answeredBy(asked: Asked, status: number, body: Readonly<Record<string, 
   if (status === 204) return { kind: 'nothing' };
   if (asked.kind === 'start') return { kind: 'started', run: String(body.run) };
   if (asked.kind === 'check') return { kind: 'judged', allowed: body.allowed === true };
+  if (asked.kind === 'decide') return { kind: 'decided' };
+  if (typeof body.item_completed === 'string' && typeof body.phase_token !== 'string')
+    return { kind: 'item', item: body.item_completed };
+  if (status === 202) return { kind: 'waits', gate: String(Object(body.gate).id) };
   if (typeof body.phase_token === 'string') return { kind: 'given', token: heldToken(body.phase_token) };
   return body.status === 'completed' ? { kind: 'ended' } : { kind: 'unknown', why: JSON.stringify(body) };
 }

@@ -4,6 +4,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { stateDirFor } from '../../packages/phasegate/src/config.ts';
@@ -32,6 +33,12 @@ export interface NodeGroup {
   command(words: readonly string[]): Promise<{ readonly code: number | null; readonly stdout: string }>;
 }
 
+/** Who signs in at the nodes, and accepts the workflows before any of them serves. */
+export interface HumanOfNodes {
+  readonly name: string;
+  readonly passphrase: string;
+}
+
 const PROGRAM = fileURLToPath(new URL('../../packages/phasegate/bin/phasegate.js', import.meta.url));
 const CLOCK = new URL('./shiftedClock.js', import.meta.url).href;
 
@@ -41,13 +48,15 @@ const CLOCK = new URL('./shiftedClock.js', import.meta.url).href;
  */
 export async function nodeGroup(request: {
   readonly database: string;
-  readonly workflow: string;
+  /** By the names of their files. */
+  readonly workflows: Readonly<Record<string, string>>;
+  readonly human: HumanOfNodes;
   readonly shifts: readonly number[];
 }): Promise<NodeGroup> {
   const base = mkdtempSync(join(tmpdir(), 'phasegate-faults-'));
   const root = join(base, 'project');
   mkdirSync(root);
-  writeFileSync(join(root, 'agent_workflow.yaml'), request.workflow);
+  for (const [name, text] of Object.entries(request.workflows)) writeFileSync(join(root, name), text);
   const env = (place: number, shift: number) => ({
     PATH: process.env.PATH ?? '',
     HOME: base,
@@ -58,18 +67,30 @@ export async function nodeGroup(request: {
     ...(shift === 0 ? {} : { NODE_OPTIONS: `--import=${CLOCK}`, PHASEGATE_TEST_SHIFT: String(shift) }),
   });
   const first = env(0, 0);
-  const command = async (words: readonly string[]) => {
-    const child = spawn(process.execPath, [PROGRAM, ...words], { cwd: root, env: first });
+  const command = async (words: readonly string[], passphrase?: string) => {
+    const secret = passphrase === undefined ? [] : ['--passphrase-fd', '3'];
+    const child = spawn(process.execPath, [PROGRAM, ...words, ...secret], {
+      cwd: root,
+      env: first,
+      stdio: ['ignore', 'pipe', 'ignore', 'pipe'],
+    });
     let stdout = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       stdout += text;
     });
-    child.stderr.resume();
+    (child.stdio[3] as Writable).on('error', () => undefined).end(passphrase);
     const [code] = (await once(child, 'close')) as [number | null];
     return { code, stdout };
   };
   // Makes the keys that all nodes share.
-  await command(['runs', '--json']);
+  const { name, passphrase } = request.human;
+  for (const words of [
+    ['humans', 'add', name],
+    ['trust', '--yes'],
+  ]) {
+    const { code } = await command(words, passphrase);
+    if (code !== 0) throw new Error(`\`${words.join(' ')}\` ended with ${code}`);
+  }
   const keys = join(stateDirFor(root, first), 'keys.json');
   const nodes: NodeProcess[] = [];
   for (const [place, shift] of request.shifts.entries()) {
@@ -77,7 +98,7 @@ export async function nodeGroup(request: {
     const stateDir = stateDirFor(root, mine);
     mkdirSync(stateDir, { recursive: true, mode: 0o700 });
     if (place > 0) copyFileSync(keys, join(stateDir, 'keys.json'));
-    nodes.push(nodeProcess({ root, env: mine, stateDir, port: await freePort() }));
+    nodes.push(nodeProcess({ root, env: mine, stateDir, port: await freePort(), human: request.human }));
   }
   return { nodes, command };
 }
@@ -87,6 +108,7 @@ function nodeProcess(place: {
   readonly env: Readonly<Record<string, string>>;
   readonly stateDir: string;
   readonly port: number;
+  readonly human: HumanOfNodes;
 }): NodeProcess {
   const url = `http://127.0.0.1:${place.port}`;
   let child: ChildProcess | undefined;
@@ -120,13 +142,12 @@ function nodeProcess(place: {
       once(started, 'close').then(() => null),
     ]);
     if (line === null) return false;
-    const { sign_in } = JSON.parse(line) as { readonly sign_in?: string };
-    if (sign_in === undefined) {
+    if ((JSON.parse(line) as { readonly url?: string }).url === undefined) {
       // It said why it does not serve.
       said = line;
       return false;
     }
-    session = await sessionFrom(url, sign_in);
+    session = await sessionFrom(url, place.human);
     return session !== undefined;
   }
 
@@ -150,9 +171,9 @@ function nodeProcess(place: {
   };
 }
 
-/** Uses a link to sign in; undefined where the node is gone again, or its database away. */
-async function sessionFrom(url: string, link: string): Promise<string | undefined> {
-  const body = JSON.stringify({ code: new URL(link).searchParams.get('code'), bearer: true });
+/** Signs in with the passphrase; undefined where the node is gone again, or its database away. */
+async function sessionFrom(url: string, human: HumanOfNodes): Promise<string | undefined> {
+  const body = JSON.stringify({ ...human, bearer: true });
   const headers = { 'content-type': 'application/json' };
   const sent = { method: 'POST', headers, body, signal: AbortSignal.timeout(20_000) };
   const answer = await fetch(`${url}/api/v1/session`, sent).then(

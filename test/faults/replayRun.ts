@@ -17,7 +17,14 @@ export interface KnownWorkflow {
   /** Tools that a phase allows. */
   readonly tools: Readonly<Record<string, readonly string[]>>;
   readonly leaseMs: number;
+  /** The phase that is done once for each of these items. */
+  readonly parallel?: { readonly phase: string; readonly items: readonly string[] };
+  /** The phase that is left only when a human says so. */
+  readonly gated?: string;
 }
+
+/** The human of the test, by name. */
+export const HUMAN = 'maria';
 
 /** Where what is found is told. */
 export interface Findings {
@@ -44,6 +51,10 @@ export function replayRun(
     heardAt: 0,
     good: [],
     ends: 0,
+    items: new Map(),
+    lastDoneBy: null,
+    gate: null,
+    isDecided: false,
   };
   for (const [index, record] of records.entries()) {
     const demand: Demand = (kind, is, should) => {
@@ -74,6 +85,13 @@ interface ReplayedRun {
   /** The tokens that are good, by their ids. */
   good: readonly string[];
   ends: number;
+  /** Of the parallel phase it is in. */
+  items: Map<string, ReplayedItem>;
+  /** Who completed the newest item: they hold the run when it was the last. */
+  lastDoneBy: string | null;
+  /** The gate that is open, and the agent who came to it. */
+  gate: { readonly id: string; readonly by: string } | null;
+  isDecided: boolean;
 }
 
 type Demand = (kind: string, is: unknown, should: unknown) => void;
@@ -87,43 +105,130 @@ interface Told {
 
 const RULES: Readonly<Record<string, (run: ReplayedRun, told: Told) => void>> = {
   run_claimed(run, { record: { data }, time, demand }) {
-    demand('no doubled claim', null, run.holder);
+    const items = [...run.items.values()];
+    // With the last item comes the run, even where another held it until then.
+    if (items.length > 0 && items.every(({ isDone }) => isDone))
+      demand('the run goes to the one who did the last item', data.holder, run.lastDoneBy);
+    else demand('no doubled claim', null, run.holder);
     moveOn(run, run.phase, String(data.holder));
     run.heardAt = time;
   },
-  run_released(run, { record: { data }, workflow, time, demand }) {
-    demand('only the holder loses a run', data.holder, run.holder);
-    if (data.cause === 'lease_expired') {
-      const silent = time - run.heardAt;
-      const isOver = silent > workflow.leaseMs - SLACK_MS;
-      demand('a lease lasts as long as it should', isOver ? 'over' : `silent for ${silent} ms`, 'over');
-    }
-    moveOn(run, run.phase, null);
+  run_released(run, told) {
+    const { data } = told.record;
+    told.demand('only the holder loses a run', data.holder, run.holder);
+    demandLapsed(run, told);
+    if (data.keepsEpoch === true) Object.assign(run, { holder: null, good: [] });
+    else moveOn(run, run.phase, null);
   },
-  token_issued(run, { record: { data, principal }, time, demand }) {
+  token_issued(run, told) {
+    const { record, time, demand } = told;
+    const { data, principal } = record;
+    const item = run.items.get(String(data.item));
+    if (item !== undefined) {
+      const should = [`agent:${item.holder}`, run.phase, run.epoch];
+      demand('a token is for what the run is', [principal, data.phase, data.epoch], should);
+      item.good = [String(data.jti), ...item.good].slice(0, 2);
+      item.heardAt = time;
+      return;
+    }
     const should = [`agent:${run.holder}`, run.phase, run.epoch];
     demand('a token is for what the run is', [principal, data.phase, data.epoch], should);
     run.good = [String(data.jti), ...run.good].slice(0, 2);
     run.heardAt = time;
   },
   tool_judged(run, { record: { data, principal }, workflow, demand }) {
-    demand('no verdict by a dead token', run.good.includes(String(data.token)), true);
+    const token = String(data.token);
+    const ofItem = [...run.items.values()].find(({ good }) => good.includes(token));
+    demand('no verdict by a dead token', ofItem !== undefined || run.good.includes(token), true);
     const isAllowed = (workflow.tools[run.phase ?? ''] ?? []).includes(String(data.tool));
-    const should = [`agent:${run.holder}`, run.phase, isAllowed];
+    const should = [`agent:${(ofItem ?? run).holder}`, run.phase, isAllowed];
     demand('a verdict is on the phase that the run is in', [principal, data.phase, data.allowed], should);
   },
-  phase_completed(run, { record: { data }, workflow: { phases }, time, demand }) {
+  item_claimed(run, { record: { data }, time, demand }) {
+    const item = run.items.get(String(data.item));
+    demand('no doubled claim of an item', [null, false], [item?.holder, item?.isDone]);
+    if (item !== undefined) Object.assign(item, { holder: String(data.holder), good: [], heardAt: time });
+  },
+  item_released(run, told) {
+    const { data } = told.record;
+    const item = run.items.get(String(data.item));
+    told.demand('only the holder loses an item', data.holder, item?.holder);
+    if (item === undefined) return;
+    demandLapsed(item, told);
+    Object.assign(item, { holder: null, good: [] });
+  },
+  item_completed(run, { record: { data, principal }, time, demand }) {
+    const item = run.items.get(String(data.item));
+    // Who holds the run may do what nobody has claimed, also an item that it lost by its silence.
+    const by = item?.holder ?? run.holder;
+    const should = [run.phase, `agent:${by}`, item?.isDone];
+    demand('every item is done once, by its holder', [data.phase, principal, false], should);
+    run.lastDoneBy = by;
+    if (item !== undefined) Object.assign(item, { holder: null, isDone: true, good: [], heardAt: time });
+  },
+  gate_opened(run, { record: { data, principal }, workflow, demand }) {
+    const should = [workflow.gated, run.phase, `agent:${run.holder}`, null];
+    demand('a gate opens where it stands', [data.phase, data.phase, principal, run.gate], should);
+    run.gate = { id: `${data.phase}#${data.instance}`, by: principal.slice('agent:'.length) };
+    run.isDecided = false;
+  },
+  gate_decided(run, { record: { data, principal }, demand }) {
+    const { gate, by } = Object(data.decision) as { readonly gate?: unknown; readonly by?: unknown };
+    demand(
+      'each gate is decided once, by a human',
+      [gate, by, principal, data.final, run.isDecided],
+      [run.gate?.id, HUMAN, `human:${HUMAN}`, true, false],
+    );
+    run.isDecided = true;
+  },
+  phase_completed(run, { record: { data, principal }, workflow, time, demand }) {
+    const { phases, parallel, gated } = workflow;
     const next = phases[phases.indexOf(run.phase ?? '') + 1] ?? null;
+    let by = run.holder;
+    if (parallel !== undefined && run.phase === parallel.phase) {
+      const done = [...run.items].filter(([, { isDone }]) => isDone).map(([key]) => key);
+      demand('a parallel phase is left when every item is done', done.toSorted(), parallel.items);
+      by = run.lastDoneBy;
+    }
+    if (gated !== undefined && run.phase === gated) {
+      demand('no gate is passed without a human', [principal, run.isDecided], [`human:${HUMAN}`, true]);
+      by = run.gate?.by ?? null;
+    }
     demand(
       'a transition is decided on the state before it',
       [data.by, data.phase, data.next],
-      [run.holder, run.phase, next],
+      [by, run.phase, next],
     );
     if (next === null) run.ends += 1;
-    moveOn(run, next, next === null ? null : run.holder);
-    run.heardAt = time;
+    const keys = next !== null && next === parallel?.phase ? parallel.items : [];
+    const pending = { holder: null, isDone: false, good: [], heardAt: 0 };
+    run.items = new Map(keys.map((key) => [key, { ...pending }]));
+    // A gate leaves the run with the one who held it, or with nobody; of that agent nothing was heard by it.
+    const isDecision = gated !== undefined && run.phase === gated;
+    const [holder, heardAt] = isDecision ? [run.holder, run.heardAt] : [by, time];
+    moveOn(run, next, next === null ? null : holder);
+    Object.assign(run, { heardAt, gate: null, isDecided: false });
   },
 };
+
+/** An item of a parallel phase as the records have led to it. */
+interface ReplayedItem {
+  holder: string | null;
+  isDone: boolean;
+  heardAt: number;
+  good: readonly string[];
+}
+
+/** What is taken from a holder for its silence is taken when it was silent for long enough. */
+function demandLapsed(
+  { heardAt }: { readonly heardAt: number },
+  { record: { data }, workflow, time, demand }: Told,
+): void {
+  if (data.cause !== 'lease_expired') return;
+  const silent = time - heardAt;
+  const isOver = silent > workflow.leaseMs - SLACK_MS;
+  demand('a lease lasts as long as it should', isOver ? 'over' : `silent for ${silent} ms`, 'over');
+}
 
 /** A new epoch: all tokens before it are dead. */
 function moveOn(run: ReplayedRun, phase: string | null, holder: string | null): void {

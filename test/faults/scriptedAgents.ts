@@ -10,6 +10,8 @@ export interface AgentWorld {
   readonly leaseMs: number;
   /** Agents end when nothing is left to do, or enough was done. */
   isOver(): boolean;
+  /** A phase whose items are claimed one by one: with a token for the run alone there is nothing to do in it. */
+  readonly parallel?: string;
   /** How long an agent waits that has nothing to do, in milliseconds. */
   readonly restMs: number;
 }
@@ -33,7 +35,7 @@ export async function workAsAgent(name: string, world: AgentWorld, chance: Seede
     const asked = { kind: 'complete', token } as const;
     if (!chance.happens(0.15)) return historian.ask(name, node(), asked);
     const both = await Promise.all([historian.ask(name, node(), asked), historian.ask(name, node(), asked)]);
-    return both.find(({ kind }) => kind === 'given' || kind === 'ended') ?? both[0];
+    return both.find(({ kind }) => SETTLED.has(kind)) ?? both[0];
   }
 
   /** What the agent holds of a run, asked for by its key; undefined where it holds nothing of it any more. */
@@ -50,11 +52,12 @@ export async function workAsAgent(name: string, world: AgentWorld, chance: Seede
   async function work(first: HeldToken): Promise<void> {
     let before: HeldToken | undefined;
     for (let token: HeldToken | undefined = first; token !== undefined && !world.isOver(); ) {
+      if (isIdle(token, world)) return;
       if (chance.happens(0.01)) await pause(leaseMs * 1.5);
       for (let left = 1 + chance.below(2); left > 0; left -= 1) await check(token);
       if (before !== undefined && chance.happens(0.15)) await check(before);
       const answered = await complete(token);
-      if (answered.kind === 'ended') return;
+      if (leavesOff(answered, chance)) return;
       if (answered.kind === 'given') {
         before = token;
         token = answered.token;
@@ -71,6 +74,18 @@ export async function workAsAgent(name: string, world: AgentWorld, chance: Seede
     else await pause(restMs);
   }
 }
+
+function isIdle({ phase, item }: HeldToken, { parallel }: AgentWorld): boolean {
+  return phase === parallel && item === undefined;
+}
+
+/** Some wait for the human; others turn to something else, and the run goes to the next who claims it. */
+function leavesOff({ kind }: Answered, chance: Seeded): boolean {
+  return kind === 'ended' || kind === 'item' || (kind === 'waits' && chance.happens(0.5));
+}
+
+/** What says what became of a completion. */
+const SETTLED: ReadonlySet<Answered['kind']> = new Set(['given', 'ended', 'item', 'waits']);
 
 /** Refusals that say nothing about the run: the store is away, or somebody else is writing. */
 function isForNow(code: string): boolean {

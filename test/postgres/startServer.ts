@@ -19,6 +19,10 @@ export interface PostgresServer {
   kill(): Promise<void>;
   /** Starts it again on the same folder and port, with further settings. */
   start(more?: readonly string[]): Promise<void>;
+  /** Has all its processes stand still: connections stay open, new ones are taken, and nothing is answered. */
+  freeze(): void;
+  /** Has them go on. */
+  thaw(): void;
   /** Ends it and removes its folder. */
   remove(): Promise<void>;
 }
@@ -80,6 +84,21 @@ export async function startServer(
     await once(ended, 'exit');
   }
 
+  function signalAll(signal: NodeJS.Signals): void {
+    if (child?.pid === undefined) return;
+    // Before the others: it would make new ones.
+    child.kill(signal);
+    const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(child.pid)], { encoding: 'utf8' });
+    for (const line of stdout.split('\n').filter((text) => text.trim() !== '')) {
+      try {
+        process.kill(Number(line), signal);
+      } catch (error) {
+        // One that had lost its client ends as soon as it goes on.
+        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+      }
+    }
+  }
+
   await start();
   return {
     port,
@@ -92,7 +111,10 @@ export async function startServer(
     stop: () => end('SIGINT'),
     // What it did not write down it recovers when it is started again, as after a crash.
     kill: () => end('SIGQUIT'),
+    freeze: () => signalAll('SIGSTOP'),
+    thaw: () => signalAll('SIGCONT'),
     async remove() {
+      signalAll('SIGCONT');
       await end('SIGQUIT');
       rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
     },
