@@ -9,10 +9,11 @@ import { type House, type Layers, readHouse, readLayers } from './layers/layers.
 import { roomOf } from './layers/roomOf.ts';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
+// Read once: all that follows asks about the same files.
+const house = readHouse(root);
+const { arrows } = arrowsOf(house);
 
 test('the sources import only what layers.json allows, without cycles, and core stays pure', () => {
-  const house = readHouse(root);
-
   const findings = checkLayers(house, readLayers(root));
 
   expect(findings.map(({ rule, where, message }) => `${rule} ${where}: ${message}`)).toEqual([]);
@@ -20,7 +21,6 @@ test('the sources import only what layers.json allows, without cycles, and core 
 });
 
 test('what is written by authors stands on the sdk, that on core, and nothing below knows a surface [S4.2]', () => {
-  const { arrows } = arrowsOf(readHouse(root));
   const layers = readLayers(root);
   const seenFrom = (room: string) => {
     const own = arrows.filter(({ from }) => roomOf(from, layers) === room);
@@ -56,9 +56,7 @@ test('what is written by authors stands on the sdk, that on core, and nothing be
 });
 
 test('engine, API and client are modules of their own: the client knows the engine’s words only, the API neither [S2.51]', () => {
-  const house = readHouse(root);
   const layers = readLayers(root);
-  const { arrows } = arrowsOf(house);
   const sees = (from: string, to: string) =>
     arrows.some((arrow) => roomOf(arrow.from, layers) === from && roomOf(arrow.to, layers) === to);
 
@@ -76,7 +74,7 @@ test('what design 3 does without is not there [S3.83]', () => {
   const without =
     /rejection-?tracker|smart-?router|event-?emitter|trigger-?engine|artifact-?types|artifact-?query|routing-?config|(?:^|\/)escalation\.ts$/i;
 
-  expect([...readHouse(root).files.keys()].filter((file) => without.test(file))).toEqual([]);
+  expect([...house.files.keys()].filter((file) => without.test(file))).toEqual([]);
 });
 
 describe('the reader of imports', () => {

@@ -132,7 +132,7 @@ describe('who guesses', () => {
     }
 
     expect(statuses).toEqual([401, 401, 401, 401, 401]);
-    const crowd = cases({ quick: 3, full: 20 });
+    const crowd = cases({ quick: 2, full: 20 });
     const held = many(crowd, () => guess(newAddress(), GUESS));
     let answered = 0;
     for (const one of held) void one.then(() => (answered += 1));

@@ -34,7 +34,7 @@ beforeAll(async () => {
 
 afterAll(() => preview?.close());
 
-test(
+test.runIf(FULL)(
   'a server on another port receives no cookie: not by links, redirects, frames, forms or scripts [adv.P1 C34]',
   async () => {
     const page = await openPage();

@@ -129,6 +129,10 @@ async function play(
 async function cutListeners(url: string): Promise<void> {
   const channel = `phasegate_${new URL(url).searchParams.get('schema')}`;
   const listening = `FROM pg_stat_activity WHERE query = 'LISTEN "${channel}"'`;
-  await tamper(url, `SELECT pg_terminate_backend(pid) ${listening}`);
-  while ((await tamper(url, `SELECT 1 ${listening}`)).length > 0) await pause(5);
+  const cut = await tamper(url, `SELECT pid, pg_terminate_backend(pid) ${listening}`);
+  const pids = cut.map((row) => Number((row as { readonly pid: number }).pid));
+  if (pids.length === 0) return;
+  // These, and not all: on a busy machine others listen anew before it is looked.
+  const left = `SELECT 1 FROM pg_stat_activity WHERE pid IN (${pids.join(', ')})`;
+  while ((await tamper(url, left)).length > 0) await pause(5);
 }

@@ -142,7 +142,7 @@ describe('a thread that does not do its work is a fault, never an audit that ver
     ],
   ])('%s', { timeout: 60_000 }, async (_, code, message) => {
     const start: VerifyThreads['start'] = (order) => new Worker(code, { eval: true, workerData: order });
-    await expect(verifyWith(2, { start, patience: 2 })).rejects.toThrow(message);
+    await expect(verifyWith(2, { start, patience: 1 })).rejects.toThrow(message);
   });
 });
 

@@ -10,10 +10,9 @@ test('every answer is the one the language gives, for every pattern both can exp
       const compiled = compilePattern(source);
       // Groups repeated in repeated groups take the language's engine for ever, on any text.
       fc.pre(compiled.ok && (source.match(/\)[*+{?]/gu) ?? []).length <= 3);
-      const theirs = new RegExp(source, 'u');
       for (const text of texts) {
         const ours = compiled.pattern.test(text, { left: 1_000_000 });
-        expect({ source, text, matches: ours }).toEqual({ source, text, matches: theirs.test(text) });
+        expect({ source, text, matches: ours }).toEqual({ source, text, matches: isMatched(source, text) });
       }
     }),
     { numRuns: cases({ quick: 300, full: 5000 }) },
@@ -34,6 +33,18 @@ test('what is found is every character of every match there is, and nothing else
   );
 });
 
+/**
+ * Whether the language finds a match that begins at a character. V8 by itself also looks between the halves of one, where
+ * the specification looks for nothing: `\B` is found in `a😀a`.
+ */
+function isMatched(source: string, text: string): boolean {
+  const here = new RegExp(source, 'uy');
+  return [...places(text), text.length].some((at) => {
+    here.lastIndex = at;
+    return here.test(text);
+  });
+}
+
 /** Where its characters begin. */
 function places(text: string): readonly number[] {
   let at = 0;
@@ -50,10 +61,8 @@ function isInMatch(source: string, text: string, at: number): boolean {
     ends.some((to) => {
       if (from > at || to <= at) return false;
       // Exactly from here to there, with all that is around it in sight.
-      const exactly = new RegExp(
-        `(?<=^[^]{${[...text.slice(0, from)].length}})(?:${source})(?=[^]{${[...text.slice(to)].length}}$)`,
-        'u',
-      );
+      const exactly = new RegExp(`(?:${source})(?=[^]{${[...text.slice(to)].length}}$)`, 'uy');
+      exactly.lastIndex = from;
       return exactly.test(text);
     }),
   );

@@ -195,7 +195,7 @@ test('no line makes the reader throw', () => {
       const read = parseCommandLine(line);
       if (read.ok) expect(read.commands.flat().length).toBeGreaterThan(0);
     }),
-    { numRuns: cases({ quick: 200, full: 15_000 }) },
+    { numRuns: cases({ quick: 80, full: 15_000 }) },
   );
 });
 

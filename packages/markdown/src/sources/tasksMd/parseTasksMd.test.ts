@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { SourceTask } from '@phasegate/core/ports';
 import { describe, expect, test } from 'vitest';
+import { FULL } from '../../../../../test/tier.ts';
 import { outlineText } from '../fixtures/outlineText.ts';
 import { parseTasksMd } from './parseTasksMd.ts';
 
@@ -125,7 +126,7 @@ test('phase 0 is a phase like any other [C2 fail.16]', () => {
   expect(parseTasksMd(fixture('upper-zero')).phases[0]?.id).toBe('0');
 });
 
-test('documents made to be slow are read in linear time', () => {
+test.runIf(FULL)('documents made to be slow are read in linear time', () => {
   const lines = 20_000;
   const slow = [
     '- [ ] a\n'.repeat(lines),
