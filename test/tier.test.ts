@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { testFiles } from './testFiles.ts';
-import { cases, someOf, TIER, tierFrom } from './tier.ts';
+import { cases, seedFrom, someOf, TIER, tierFrom } from './tier.ts';
 import { fixedCounts, hasLongCounts, readsTier } from './tierCounts.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -27,6 +27,18 @@ describe('tiers', () => {
     expect(someOf([], { quick: 1, full: 1 })).toEqual([]);
   });
 
+  test('draw the same random cases in a quick run and in CI, new ones otherwise, or those that are asked for', () => {
+    const full = { PHASEGATE_TIER: 'full' };
+
+    expect([{}, { PHASEGATE_TIER: 'quick' }, { ...full, CI: 'true' }].map(seedFrom)).toEqual([1, 1, 1]);
+    expect([full, { ...full, CI: '' }, { PHASEGATE_TIER: 'long', CI: 'true' }].map(seedFrom)).toEqual(
+      Array(3).fill(undefined),
+    );
+    expect(seedFrom({ ...full, PHASEGATE_SEED: '-1694' })).toBe(-1694);
+    for (const named of ['', 'x', '1.5', '99999999999'])
+      expect(() => seedFrom({ PHASEGATE_SEED: named })).toThrow('a whole number');
+  });
+
   test('set the number of cases of every property', () => {
     const fixed = testFiles(root).flatMap((file) => fixedCounts(read(file)).map((line) => `${file}:${line}`));
 
@@ -43,6 +55,7 @@ describe('tiers', () => {
     const readers = sources.filter((file) => readsTier(file, read(file)));
 
     expect(readers.filter((file) => !file.endsWith('.test.ts'))).toEqual([
+      'test/everyFile.ts',
       'test/fullTier.ts',
       'test/longTier.ts',
     ]);

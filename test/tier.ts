@@ -17,6 +17,13 @@ export const TIER: Tier = tierFrom(process.env.PHASEGATE_TIER);
 /** Whether tests that are too slow for every change are to run: `describe.runIf(FULL)`. */
 export const FULL = TIER !== 'quick';
 
+/**
+ * What random tests draw their cases from. A quick run and CI draw the same ones each time, so that a change is refused
+ * for what it did and not for a case that nobody drew before; other runs draw new ones, which is how those are found.
+ * `PHASEGATE_SEED` names one: a run that failed prints its own.
+ */
+export const SEED: number | undefined = seedFrom(process.env);
+
 /** How many cases this tier tries. Every property takes its number from here, so that tiers can set them. */
 export function cases(counts: Cases): number {
   return counts[TIER] ?? counts.full;
@@ -34,4 +41,19 @@ export function tierFrom(name: string | undefined): Tier {
   if (found === undefined)
     throw new Error(`\`PHASEGATE_TIER\` is \`${name}\`; it is \`quick\`, \`full\` or \`long\``);
   return found;
+}
+
+/** The seed that the environment asks for; none where every run is to draw new cases. */
+export function seedFrom({
+  PHASEGATE_SEED: named,
+  PHASEGATE_TIER: tier,
+  CI: ci,
+}: NodeJS.ProcessEnv): number | undefined {
+  if (named !== undefined) {
+    if (!/^-?\d{1,10}$/.test(named))
+      throw new Error(`\`PHASEGATE_SEED\` is \`${named}\`; it is a whole number`);
+    return Number(named);
+  }
+  const repeats = tierFrom(tier) === 'quick' || (tierFrom(tier) === 'full' && ci !== undefined && ci !== '');
+  return repeats ? 1 : undefined;
 }

@@ -4,7 +4,7 @@ import { array as arrayOf, asyncProperty, assert as check, nat, record } from 'f
 import { beforeAll, expect, test } from 'vitest';
 import { phasegate } from '../e2e/cli.ts';
 import { readUnion } from '../surface/readUnion.ts';
-import { cases, FULL } from '../tier.ts';
+import { cases, FULL, SEED } from '../tier.ts';
 import { anyRequest, type Known } from './anyRequest.ts';
 import { type Operation, operationsOf, validatorsOf } from './openapiDocument.ts';
 import { expectStatus, laySiege, PASSPHRASE, type Siege, textAt } from './siege.ts';
@@ -121,30 +121,34 @@ test('any calls, in any order, by anybody: each is answered as the document says
     maxLength: 45,
   });
 
-  await check(
-    asyncProperty(steps, async (calls) => {
-      // Of its own for each sequence: limits count by address.
-      const from = newAddress();
-      await siege.queue(['change', 'note', 'ship'][calls.length % 3] ?? 'note');
-      const claim = await siege.send({ ...CLAIM, headers: [bearer(key)] });
-      learn(expectStatus(claim, 200).body, known);
-      for (const { route, entropy } of calls) {
-        let at = 0;
-        const chance = (below: number) => (entropy[at++ % entropy.length] ?? 0) % below;
-        const operation = operations[route % operations.length] as Operation;
-        const sent = anyRequest({ document, known, chance }, operation);
-        const got = await withinReason(siege.send({ ...sent, from }), sent.path);
-        expectDocumented({ operation, got, twisted: sent.twisted, validate });
-        seen.set(got.status, (seen.get(got.status) ?? 0) + 1);
-        learn(got.body, known);
-      }
-    }),
-    { numRuns: cases({ quick: 10, full: 90 }), endOnFailure: true },
-  );
+  const property = asyncProperty(steps, async (calls) => {
+    // Of its own for each sequence: limits count by address.
+    const from = newAddress();
+    await siege.queue(['change', 'note', 'ship'][calls.length % 3] ?? 'note');
+    const claim = await siege.send({ ...CLAIM, headers: [bearer(key)] });
+    learn(expectStatus(claim, 200).body, known);
+    for (const { route, entropy } of calls) {
+      let at = 0;
+      const chance = (below: number) => (entropy[at++ % entropy.length] ?? 0) % below;
+      const operation = operations[route % operations.length] as Operation;
+      const sent = anyRequest({ document, known, chance }, operation);
+      const got = await withinReason(siege.send({ ...sent, from }), sent.path);
+      expectDocumented({ operation, got, twisted: sent.twisted, validate });
+      seen.set(got.status, (seen.get(got.status) ?? 0) + 1);
+      learn(got.body, known);
+    }
+  });
+  // Not vacuous: requests get through, and are refused for all kinds of reasons. Which, is left to chance, so that few
+  // sequences may miss one; many do not.
+  const missing = () => [200, 201, 401, 403, 404, 409, 415, 422].filter((status) => !seen.has(status));
+  for (let round = 0; round === 0 || (missing().length > 0 && round < 10); round += 1)
+    await check(property, {
+      numRuns: cases({ quick: 10, full: 90 }),
+      endOnFailure: true,
+      ...(SEED === undefined ? {} : { seed: SEED + round }),
+    });
 
-  // Not vacuous: requests got through, and were refused for all kinds of reasons.
-  for (const status of [200, 201, 401, 403, 404, 409, 415, 422])
-    expect(seen.get(status) ?? 0, `${status}`).toBeGreaterThan(0);
+  expect(missing()).toEqual([]);
   await expectConsistent();
 });
 
