@@ -6,6 +6,7 @@ import type { JsonObject, Phasegate } from '@phasegate/core';
 import { encodeSubmitted, PLAIN } from '@phasegate/wire';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openTestProject } from '../runtime/fixtures/openTestProject.ts';
+import { SANDBOXES } from '../sandbox/fixtures/enclosing.ts';
 
 const SPEC = `# Tasks
 
@@ -91,35 +92,38 @@ afterEach(async () => {
 });
 
 describe('a run of a folder with the whole model', () => {
-  test('is held to its booleans, its command and its human, and is told what only warns [C30 C32]', async () => {
-    const argv = (code: number) => `[${JSON.stringify(process.execPath)}, "-e", "process.exit(${code})"]`;
-    await write('workflows/held/metadata.json', '{ "workflow_type": "held", "total_phases": 2 }');
-    await write('workflows/held/phases/1/phase.md', '# Phase 1\n\nTest it. Human approval is required.\n');
-    await write(
-      'workflows/held/phases/1/gate-definition.yaml',
-      [
-        'evidence_schema: { tests_pass: { type: boolean, required: true, description: All pass } }',
-        'human_approval_required: true',
-        'postconditions:',
-        `  - { check: command, with: { argv: ${argv(0)} }, needs: verified, message: the tests fail }`,
-        `  - { check: command, with: { argv: ${argv(1)} }, severity: warning, message: the linter complains }`,
-      ].join('\n'),
-    );
-    await write('workflows/held/phases/2/phase.md', '# Phase 2\n\nShip it.\n');
-    const run = await start('held', {});
+  test.runIf(SANDBOXES)(
+    'is held to its booleans, its command (bubblewrap) and its human, and is told what only warns [C30 C32]',
+    async () => {
+      const argv = (code: number) => `[${JSON.stringify(process.execPath)}, "-e", "process.exit(${code})"]`;
+      await write('workflows/held/metadata.json', '{ "workflow_type": "held", "total_phases": 2 }');
+      await write('workflows/held/phases/1/phase.md', '# Phase 1\n\nTest it. Human approval is required.\n');
+      await write(
+        'workflows/held/phases/1/gate-definition.yaml',
+        [
+          'evidence_schema: { tests_pass: { type: boolean, required: true, description: All pass } }',
+          'human_approval_required: true',
+          'postconditions:',
+          `  - { check: command, with: { argv: ${argv(0)} }, needs: verified, message: the tests fail }`,
+          `  - { check: command, with: { argv: ${argv(1)} }, severity: warning, message: the linter complains }`,
+        ].join('\n'),
+      );
+      await write('workflows/held/phases/2/phase.md', '# Phase 2\n\nShip it.\n');
+      const run = await start('held', {});
 
-    expect(await complete(run, 1, { tests_pass: false })).toMatchObject({
-      error: 'incomplete_checkpoint',
-      missing_evidence: ['tests_pass (validation failed: must be true: All pass)'],
-    });
-    expect(await complete(run, 1, { tests_pass: true })).toMatchObject({
-      checkpoint_passed: true,
-      status: 'waiting',
-      gate: { options: [{ label: 'Approve' }, { label: 'Reject' }] },
-      warnings: [{ code: 'check_failed', message: expect.stringContaining('the linter complains') }],
-    });
-    expect(await complete(run, 2, {})).toMatchObject({ checkpoint_passed: false });
-  });
+      expect(await complete(run, 1, { tests_pass: false })).toMatchObject({
+        error: 'incomplete_checkpoint',
+        missing_evidence: ['tests_pass (validation failed: must be true: All pass)'],
+      });
+      expect(await complete(run, 1, { tests_pass: true })).toMatchObject({
+        checkpoint_passed: true,
+        status: 'waiting',
+        gate: { options: [{ label: 'Approve' }, { label: 'Reject' }] },
+        warnings: [{ code: 'check_failed', message: expect.stringContaining('the linter complains') }],
+      });
+      expect(await complete(run, 2, {})).toMatchObject({ checkpoint_passed: false });
+    },
+  );
 });
 
 describe('a dynamic run', () => {
