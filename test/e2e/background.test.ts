@@ -44,27 +44,30 @@ test('two who start the server at once find the same one, hooks reach it by its 
   expect((await asProcess(project, ['down'])).stdout).toContain('no server is running');
 });
 
-test('after a kill, what took the port is not taken for the server: another is started elsewhere', async () => {
-  const port = await freePort();
-  const project = makeProject({ ...ERRAND, 'phasegate.config.json': `{ "port": ${port} }` });
-  const killed = await up(project);
-  process.kill(killed.pid, 'SIGKILL');
-  const impostor = createServer((_, response) => response.end('{}'));
-  onTestFinished(() => void impostor.close());
-  await listenAgain(impostor, port);
-  // The number of a process is used again, here by this one.
-  const file = join(project.stateDir, 'server.json');
-  writeFileSync(file, readFileSync(file, 'utf8').replace(`"pid":${killed.pid}`, `"pid":${process.pid}`));
+test.runIf(FULL)(
+  'after a kill, what took the port is not taken for the server: another is started elsewhere',
+  async () => {
+    const port = await freePort();
+    const project = makeProject({ ...ERRAND, 'phasegate.config.json': `{ "port": ${port} }` });
+    const killed = await up(project);
+    process.kill(killed.pid, 'SIGKILL');
+    const impostor = createServer((_, response) => response.end('{}'));
+    onTestFinished(() => void impostor.close());
+    await listenAgain(impostor, port);
+    // The number of a process is used again, here by this one.
+    const file = join(project.stateDir, 'server.json');
+    writeFileSync(file, readFileSync(file, 'utf8').replace(`"pid":${killed.pid}`, `"pid":${process.pid}`));
 
-  const doctor = await asProcess(project, ['doctor']);
-  expect(doctor.code).toBe(1);
-  expect(doctor.stdout).toContain('is not the server of this project: it does not have its key');
-  const next = await up(project);
+    const doctor = await asProcess(project, ['doctor']);
+    expect(doctor.code).toBe(1);
+    expect(doctor.stdout).toContain('is not the server of this project: it does not have its key');
+    const next = await up(project);
 
-  expect(next).toMatchObject({ started: true });
-  expect(next.url).not.toBe(killed.url);
-  expect(await ask(next.socket, '/healthz')).toMatchObject({ status: 200 });
-});
+    expect(next).toMatchObject({ started: true });
+    expect(next.url).not.toBe(killed.url);
+    expect(await ask(next.socket, '/healthz')).toMatchObject({ status: 200 });
+  },
+);
 
 const LOST: readonly (readonly [string, (socket: string) => string])[] = [
   ['its socket', (socket) => socket],

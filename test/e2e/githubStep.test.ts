@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { isJsonObject, type Json, own } from '@phasegate/core';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { FULL } from '../tier.ts';
 import { makeProject, PROGRAM, phasegate } from './cli.ts';
 import { commit, git, honestHistory, put, succeeded } from './honestHistory.ts';
 
@@ -21,34 +22,37 @@ test('the workflow runs from the protected branch, may write nothing and checks 
   expect(JOB.script).not.toContain('${{');
 });
 
-test('its step passes an honest pull request, and fails one with a commit around the gate or without a bundle', async () => {
-  const project = await honestHistory();
-  const origin = join(project.base, 'origin.git');
-  execFileSync('git', ['clone', '-q', '--bare', project.root, origin]);
-  git(project, 'remote', 'add', 'origin', origin);
-  const bundle = join(project.base, 'bundle.json');
-  const pins = (await succeeded(phasegate(project, ['verify-range', '--pins']))).stdout;
-  const offer = (number: number) =>
-    git(project, 'push', '-q', 'origin', `work:refs/pull/${number}/head`, 'refs/notes/*:refs/notes/*');
-  const headId = () => git(project, 'rev-parse', 'work').trim();
+test.runIf(FULL)(
+  'its step passes an honest pull request, and fails one with a commit around the gate or without a bundle',
+  async () => {
+    const project = await honestHistory();
+    const origin = join(project.base, 'origin.git');
+    execFileSync('git', ['clone', '-q', '--bare', project.root, origin]);
+    git(project, 'remote', 'add', 'origin', origin);
+    const bundle = join(project.base, 'bundle.json');
+    const pins = (await succeeded(phasegate(project, ['verify-range', '--pins']))).stdout;
+    const offer = (number: number) =>
+      git(project, 'push', '-q', 'origin', `work:refs/pull/${number}/head`, 'refs/notes/*:refs/notes/*');
+    const headId = () => git(project, 'rev-parse', 'work').trim();
 
-  offer(1);
-  const without = step(origin, { NUMBER: '1', HEAD: headId(), PHASEGATE_PINS: pins });
-  await succeeded(phasegate(project, ['verify-range', 'main..work', '--export', bundle]));
-  git(project, 'notes', '--ref=phasegate', 'add', '-f', '-F', bundle, 'work');
-  offer(1);
-  const honest = step(origin, { NUMBER: '1', HEAD: headId(), PHASEGATE_PINS: pins });
-  put(project, 'src/new.ts', 'around the gate\n');
-  commit(project, 'sneak it in');
-  git(project, 'notes', '--ref=phasegate', 'copy', 'work~1', 'work');
-  offer(2);
-  const around = step(origin, { NUMBER: '2', HEAD: headId(), PHASEGATE_PINS: pins });
+    offer(1);
+    const without = step(origin, { NUMBER: '1', HEAD: headId(), PHASEGATE_PINS: pins });
+    await succeeded(phasegate(project, ['verify-range', 'main..work', '--export', bundle]));
+    git(project, 'notes', '--ref=phasegate', 'add', '-f', '-F', bundle, 'work');
+    offer(1);
+    const honest = step(origin, { NUMBER: '1', HEAD: headId(), PHASEGATE_PINS: pins });
+    put(project, 'src/new.ts', 'around the gate\n');
+    commit(project, 'sneak it in');
+    git(project, 'notes', '--ref=phasegate', 'copy', 'work~1', 'work');
+    offer(2);
+    const around = step(origin, { NUMBER: '2', HEAD: headId(), PHASEGATE_PINS: pins });
 
-  expect([without.status, without.stderr]).toEqual([1, expect.stringContaining('no bundle was pushed')]);
-  expect([honest.status, honest.stderr]).toEqual([0, '']);
-  expect(around.status).toBe(1);
-  expect(around.stdout).toContain('outside  src/new.ts');
-});
+    expect([without.status, without.stderr]).toEqual([1, expect.stringContaining('no bundle was pushed')]);
+    expect([honest.status, honest.stderr]).toEqual([0, '']);
+    expect(around.status).toBe(1);
+    expect(around.stdout).toContain('outside  src/new.ts');
+  },
+);
 
 /** Runs the script of the step in a clone of its own, with nothing of the machine but its programs. */
 function step(origin: string, env: Readonly<Record<string, string>>) {

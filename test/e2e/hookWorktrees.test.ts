@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { hookProgramOf } from '../../packages/phasegate/src/settings/installSettings.ts';
+import { FULL } from '../tier.ts';
 import { asProcess, makeProject, TESTED } from './cli.ts';
 
 const LAB =
@@ -12,38 +13,41 @@ const { root } = project;
 
 afterAll(() => asProcess(project, ['down']));
 
-test('hooks hold a run in its own worktree, by that run, and sessions elsewhere by none of it [adv.C5]', async () => {
-  await ok(['init', '--yes', '--client', 'claude']);
-  git(root, 'init', '--quiet');
-  commit(root);
-  const run = String((await ok(['start', 'lab', '--worktree'])).run);
-  const worktree = join(dirname(root), 'project.worktrees', run);
-  // The worktree is the first to need the server, which is the project's all the same.
-  await ok(['up'], worktree);
+test.runIf(FULL)(
+  'hooks hold a run in its own worktree, by that run, and sessions elsewhere by none of it [adv.C5]',
+  async () => {
+    await ok(['init', '--yes', '--client', 'claude']);
+    git(root, 'init', '--quiet');
+    commit(root);
+    const run = String((await ok(['start', 'lab', '--worktree'])).run);
+    const worktree = join(dirname(root), 'project.worktrees', run);
+    // The worktree is the first to need the server, which is the project's all the same.
+    await ok(['up'], worktree);
 
-  expect(write('w', worktree, 'src/b.js')).toBe('allowed');
-  expect(write('w', join(worktree, 'src'), 'c.js')).toBe('allowed');
-  expect(write('w', worktree, 'other.js')).toContain('may not write `other.js`');
-  expect(write('w', worktree, join(root, 'src/a.js'))).toContain('is outside the workspace');
-  expect(write('w', worktree, '.claude/settings.json')).not.toBe('allowed');
-  expect(ask('w', worktree, { hook_event_name: 'Stop' })).toMatchObject({ decision: 'block' });
+    expect(write('w', worktree, 'src/b.js')).toBe('allowed');
+    expect(write('w', join(worktree, 'src'), 'c.js')).toBe('allowed');
+    expect(write('w', worktree, 'other.js')).toContain('may not write `other.js`');
+    expect(write('w', worktree, join(root, 'src/a.js'))).toContain('is outside the workspace');
+    expect(write('w', worktree, '.claude/settings.json')).not.toBe('allowed');
+    expect(ask('w', worktree, { hook_event_name: 'Stop' })).toMatchObject({ decision: 'block' });
 
-  expect(write('m', root, 'src/a.js')).toContain('without a run');
-  expect(write('m', root, join(worktree, 'src/b.js'))).toContain('is outside the workspace');
-  expect(write('named', root, join(worktree, 'src/d.js'), run)).toBe('allowed');
-  expect(write('named', root, 'src/a.js')).toContain('is outside the workspace');
+    expect(write('m', root, 'src/a.js')).toContain('without a run');
+    expect(write('m', root, join(worktree, 'src/b.js'))).toContain('is outside the workspace');
+    expect(write('named', root, join(worktree, 'src/d.js'), run)).toBe('allowed');
+    expect(write('named', root, 'src/a.js')).toContain('is outside the workspace');
 
-  const planted = join(dirname(root), 'planted');
-  mkdirSync(planted);
-  writeFileSync(join(planted, '.git'), readFileSync(join(worktree, '.git')));
-  expect(write('p', planted, 'src/b.js')).toContain('is outside the workspace');
+    const planted = join(dirname(root), 'planted');
+    mkdirSync(planted);
+    writeFileSync(join(planted, '.git'), readFileSync(join(worktree, '.git')));
+    expect(write('p', planted, 'src/b.js')).toContain('is outside the workspace');
 
-  const own = String((await ok(['start', 'lab'])).run);
-  expect(own).not.toBe(run);
-  expect(write('m', root, 'src/a.js')).toBe('allowed');
-  expect(write('m', root, join(worktree, 'src/b.js'))).toContain('is outside the workspace');
-  expect(write('w', worktree, 'src/e.js')).toBe('allowed');
-});
+    const own = String((await ok(['start', 'lab'])).run);
+    expect(own).not.toBe(run);
+    expect(write('m', root, 'src/a.js')).toBe('allowed');
+    expect(write('m', root, join(worktree, 'src/b.js'))).toContain('is outside the workspace');
+    expect(write('w', worktree, 'src/e.js')).toBe('allowed');
+  },
+);
 
 async function ok(words: readonly string[], cwd = root) {
   const called = await asProcess(project, [...words, '--json'], { cwd });

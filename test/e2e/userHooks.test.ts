@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { hookProgramOf } from '../../packages/phasegate/src/settings/installSettings.ts';
+import { FULL } from '../tier.ts';
 import { asProcess, makeProject, phasegate, startRun, TESTED, type TestProject } from './cli.ts';
 
 const LAB =
@@ -65,40 +66,43 @@ test('`init --user` holds a client that is started below the project, says nothi
   expect(existsSync(taken)).toBe(false);
 });
 
-test('a client that runs both hooks is told once, and what it does is judged twice the same', async () => {
-  const project = makeProject(FILES);
-  await ok(project, ['init', '--yes', '--client', 'claude', '--user']);
-  await startRun(project, 'lab');
-  const handlers = [
-    hookProgramOf(project.stateDir, 'claude'),
-    (JSON.parse(readFileSync(join(project.base, '.claude/settings.json'), 'utf8')) as Settings).hooks.Stop[0]
-      ?.hooks[0]?.command ?? '',
-  ];
-  const both = (event: object) =>
-    handlers.map((file) => {
-      const input = JSON.stringify({ session_id: 's', cwd: project.root, ...event });
-      return JSON.parse(spawnSync(file, { cwd: project.root, input, encoding: 'utf8' }).stdout) as object;
-    });
-  const stopped = { hook_event_name: 'Stop' };
-  const forbidden = {
-    hook_event_name: 'PreToolUse',
-    tool_name: 'Write',
-    tool_input: { file_path: join(project.root, 'x'), content: '' },
-    tool_use_id: 'toolu_1',
-  };
+test.runIf(FULL)(
+  'a client that runs both hooks is told once, and what it does is judged twice the same',
+  async () => {
+    const project = makeProject(FILES);
+    await ok(project, ['init', '--yes', '--client', 'claude', '--user']);
+    await startRun(project, 'lab');
+    const handlers = [
+      hookProgramOf(project.stateDir, 'claude'),
+      (JSON.parse(readFileSync(join(project.base, '.claude/settings.json'), 'utf8')) as Settings).hooks
+        .Stop[0]?.hooks[0]?.command ?? '',
+    ];
+    const both = (event: object) =>
+      handlers.map((file) => {
+        const input = JSON.stringify({ session_id: 's', cwd: project.root, ...event });
+        return JSON.parse(spawnSync(file, { cwd: project.root, input, encoding: 'utf8' }).stdout) as object;
+      });
+    const stopped = { hook_event_name: 'Stop' };
+    const forbidden = {
+      hook_event_name: 'PreToolUse',
+      tool_name: 'Write',
+      tool_input: { file_path: join(project.root, 'x'), content: '' },
+      tool_use_id: 'toolu_1',
+    };
 
-  expect(both({ hook_event_name: 'SessionStart', source: 'startup' })[1]).toEqual({});
-  // Counted once: counted twice, the run would need a human before the last of them.
-  for (let time = 0; time < 8; time += 1) {
-    const [first, second] = both(stopped);
-    expect(first).toMatchObject({ decision: 'block' });
-    expect(second).toEqual(first);
-  }
-  const [told, again] = both(forbidden);
-  expect(JSON.stringify(told)).toContain('may not write `x`');
-  expect(again).toEqual(told);
-  await asProcess(project, ['down']);
-});
+    expect(both({ hook_event_name: 'SessionStart', source: 'startup' })[1]).toEqual({});
+    // Counted once: counted twice, the run would need a human before the last of them.
+    for (let time = 0; time < 8; time += 1) {
+      const [first, second] = both(stopped);
+      expect(first).toMatchObject({ decision: 'block' });
+      expect(second).toEqual(first);
+    }
+    const [told, again] = both(forbidden);
+    expect(JSON.stringify(told)).toContain('may not write `x`');
+    expect(again).toEqual(told);
+    await asProcess(project, ['down']);
+  },
+);
 
 interface Settings {
   readonly hooks: Readonly<

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { FULL } from '../tier.ts';
 import { asProcess, makeProject, phasegate, type TestProject, withShown } from './cli.ts';
 
 const PASSPHRASE = 'correct horse battery';
@@ -76,34 +77,41 @@ test('a run with --worktree begins beside another, works in its own folder and n
   ]);
 });
 
-test('a worktree runs no program of the repository, and where no run comes of it nothing is left', async () => {
-  const hooked = repository({ '.gitattributes': '*.txt filter=evil\n', 'a.txt': 'a\n' });
-  writeFileSync(join(hooked.root, '.git', 'hooks', 'post-checkout'), '#!/bin/sh\ntouch "$HOME/hook-ran"\n', {
-    mode: 0o755,
-  });
-  expect((await start(hooked)).code).toBe(0);
-  expect(existsSync(join(hooked.base, 'hook-ran'))).toBe(false);
+test.runIf(FULL)(
+  'a worktree runs no program of the repository, and where no run comes of it nothing is left',
+  async () => {
+    const hooked = repository({ '.gitattributes': '*.txt filter=evil\n', 'a.txt': 'a\n' });
+    writeFileSync(
+      join(hooked.root, '.git', 'hooks', 'post-checkout'),
+      '#!/bin/sh\ntouch "$HOME/hook-ran"\n',
+      {
+        mode: 0o755,
+      },
+    );
+    expect((await start(hooked)).code).toBe(0);
+    expect(existsSync(join(hooked.base, 'hook-ran'))).toBe(false);
 
-  const filtered = repository({ '.gitattributes': '*.txt filter=evil\n', 'a.txt': 'a\n' });
-  git(filtered.root, 'config', 'filter.evil.smudge', 'touch ran; cat');
-  const refused = await start(filtered);
-  expect(refused.json).toMatchObject({ error: 'worktree_failed' });
-  expect(String(refused.json.message)).toContain('filter.evil.smudge');
+    const filtered = repository({ '.gitattributes': '*.txt filter=evil\n', 'a.txt': 'a\n' });
+    git(filtered.root, 'config', 'filter.evil.smudge', 'touch ran; cat');
+    const refused = await start(filtered);
+    expect(refused.json).toMatchObject({ error: 'worktree_failed' });
+    expect(String(refused.json.message)).toContain('filter.evil.smudge');
 
-  const strict = repository();
-  const unmet = await asProcess(strict, ['start', 'strict', '--worktree', '--json']);
-  expect(unmet.json.error).toBe('precondition_failed');
-  const unknown = await asProcess(strict, ['start', 'nothing', '--worktree', '--json']);
-  expect(unknown.json).toMatchObject({
-    error: 'workflow_unknown',
-    hint: expect.stringContaining('commit the files of the workflow'),
-  });
-  for (const project of [filtered, strict]) {
-    expect(existsSync(folderOf(project))).toBe(false);
-    expect(git(project.root, 'branch', '--list', 'phasegate/*')).toBe('');
-    expect(git(project.root, 'worktree', 'list').trim().split('\n').length).toBe(1);
-  }
-});
+    const strict = repository();
+    const unmet = await asProcess(strict, ['start', 'strict', '--worktree', '--json']);
+    expect(unmet.json.error).toBe('precondition_failed');
+    const unknown = await asProcess(strict, ['start', 'nothing', '--worktree', '--json']);
+    expect(unknown.json).toMatchObject({
+      error: 'workflow_unknown',
+      hint: expect.stringContaining('commit the files of the workflow'),
+    });
+    for (const project of [filtered, strict]) {
+      expect(existsSync(folderOf(project))).toBe(false);
+      expect(git(project.root, 'branch', '--list', 'phasegate/*')).toBe('');
+      expect(git(project.root, 'worktree', 'list').trim().split('\n').length).toBe(1);
+    }
+  },
+);
 
 test.each([
   ['no repository', () => makeProject({ 'lab.workflow.yaml': LAB }), 'is not a git repository'],

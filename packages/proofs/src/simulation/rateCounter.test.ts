@@ -2,6 +2,7 @@ import type { Command, Facts, Principal, RecordedEvent, Run, RunEvent } from '@p
 import { addSeconds, decide, decideStart, fold } from '@phasegate/core/engine';
 import type { Json, Workflow } from '@phasegate/core/model';
 import { describe, expect, test } from 'vitest';
+import { FULL } from '../../../../test/tier.ts';
 import { workflowOf } from '../check/fixtures/flaws.ts';
 import { ratesFrom } from './rateCounter.ts';
 import { simulate } from './simulate.ts';
@@ -172,7 +173,7 @@ describe('what a recorded run says', () => {
   });
 });
 
-test('a simulation of recorded runs is like them', () => {
+test.runIf(FULL)('a simulation of recorded runs is like them', () => {
   const walks = Array.from({ length: 10 }, (_, index) => {
     const walk = new Recorder(gated);
     if (index < 4) walk.after(5).complete('A', { passes: false });

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { EventRecord } from '#wire';
+import { FULL } from '../../../../test/tier.ts';
 import { connect, type PhasegateClient } from './connect.ts';
 import { type Reply, type ScriptedServer, scriptedServer } from './fixtures/scriptedServer.ts';
 
@@ -52,7 +53,7 @@ test('a refused credential is thrown', async () => {
   await expect(take(1, client.events())).rejects.toMatchObject({ code: 'not_permitted' });
 });
 
-test('a server that does not come back is told of', async () => {
+test.runIf(FULL)('a server that does not come back is told of', async () => {
   server.script(...Array<Reply>(10).fill('cut'));
 
   await expect(take(1, client.events())).rejects.toMatchObject({ code: 'server_unreachable' });

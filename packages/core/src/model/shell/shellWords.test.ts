@@ -257,7 +257,7 @@ test('what is accepted is what bash runs [adv.B1]', { skip: !hasBash() }, () => 
   const lines = fc
     .sample(
       fc.array(fragment, { minLength: 1, maxLength: 12 }).map((parts) => `px ${parts.join('')}`),
-      { numRuns: cases({ quick: 20_000, full: 100_000 }), seed: 7 },
+      { numRuns: cases({ quick: 8_000, full: 100_000 }), seed: 7 },
     )
     .map((line) => ({ line, read: parseCommandLine(line) }))
     .flatMap(({ line, read }) => (read.ok ? [{ line, commands: read.commands }] : []))

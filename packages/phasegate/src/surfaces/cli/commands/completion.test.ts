@@ -3,12 +3,13 @@ import { chmodSync, existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { FULL } from '../../../../../../test/tier.ts';
 import { EMPTY_PROJECT, makeShell } from '../fixtures/callCli.ts';
 
 const WORKFLOW = 'workflow: release\nphases: { DRAFT: {} }\n';
 
 describe('in bash', () => {
-  test('commands, options of the command, workflows and runs are completed', async () => {
+  test.runIf(FULL)('commands, options of the command, workflows and runs are completed', async () => {
     const { stdout: script } = await makeShell().call(['completion', 'bash']);
 
     expect(complete(script, ['phasegate', 'sta'])).toEqual(['start', 'status']);

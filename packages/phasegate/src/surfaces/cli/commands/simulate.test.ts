@@ -2,6 +2,7 @@ import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { FULL } from '../../../../../../test/tier.ts';
 import { makeShell, type Shell } from '../fixtures/callCli.ts';
 
 const WORKFLOW = `workflow: w
@@ -139,7 +140,7 @@ describe('what is printed', () => {
   });
 });
 
-test('recorded runs say how likely attempts are to pass and what humans choose', async () => {
+test.runIf(FULL)('recorded runs say how likely attempts are to pass and what humans choose', async () => {
   const shell = makeShell({ 'agent_workflow.yaml': WORKFLOW });
   await shell.callAs('correct horse', ['humans', 'add', 'maria']);
   await shell.callAs('correct horse', ['trust', 'w', '--yes']);

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { Readable, Writable } from 'node:stream';
 import type { Command, JsonObject } from '@phasegate/core';
 import { expect, test } from 'vitest';
+import { FULL } from '../../../../../../test/tier.ts';
 import { openLocalProject } from '../../../localProject.ts';
 import type { Machine } from '../command.ts';
 import { makeShell, type Shell } from '../fixtures/callCli.ts';
@@ -126,26 +127,29 @@ test('an agent sees no run of another agent, and a human sees them all', async (
   expect(await human.code).toBe(0);
 });
 
-test('a run that waits is not hidden by any number of newer ones, and is shown first', async () => {
-  const { shell, run } = await begun();
-  await shell.call(['done', run]);
-  const project = await openLocalProject({ projectDir: shell.root, env: shell.env });
-  const open = await project.open();
-  const gate = open.as({ kind: 'agent', name: 'local' });
-  for (let count = 0; count < 101; count++) {
-    const { view } = await gate.start({ workflow: 'two', params: {} });
-    await gate.submit(String(view?.run), { kind: 'complete', phase: 'PLAN', evidence: {} } as Command);
-  }
-  await open.close();
+test.runIf(FULL)(
+  'a run that waits is not hidden by any number of newer ones, and is shown first',
+  async () => {
+    const { shell, run } = await begun();
+    await shell.call(['done', run]);
+    const project = await openLocalProject({ projectDir: shell.root, env: shell.env });
+    const open = await project.open();
+    const gate = open.as({ kind: 'agent', name: 'local' });
+    for (let count = 0; count < 101; count++) {
+      const { view } = await gate.start({ workflow: 'two', params: {} });
+      await gate.submit(String(view?.run), { kind: 'complete', phase: 'PLAN', evidence: {} } as Command);
+    }
+    await open.close();
 
-  const watched = watching(shell, ['watch'], { columns: 80, rows: 12 });
-  await watched.sees('102 runs: 102 waiting for a human');
-  await watched.sees(`phasegate decide ${run}`);
-  await watched.sees('more: phasegate runs');
-  watched.stop();
+    const watched = watching(shell, ['watch'], { columns: 80, rows: 12 });
+    await watched.sees('102 runs: 102 waiting for a human');
+    await watched.sees(`phasegate decide ${run}`);
+    await watched.sees('more: phasegate runs');
+    watched.stop();
 
-  expect(await watched.code).toBe(0);
-});
+    expect(await watched.code).toBe(0);
+  },
+);
 
 async function begun(): Promise<{ readonly shell: Shell; readonly run: string }> {
   const shell = makeShell({ 'two.workflow.yaml': TWO });
