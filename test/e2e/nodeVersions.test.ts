@@ -5,7 +5,7 @@ import { FULL } from '../tier.ts';
 import { asProcess, makeProject } from './cli.ts';
 import { newerBuild } from './newerBuild.ts';
 import { type Served, serve } from './server.ts';
-import { shareKeys, startIn, tokenOf } from './twoNodes.ts';
+import { measuresOf, shareKeys, startIn, tokenOf } from './twoNodes.ts';
 
 const ERRAND = 'workflow: errand\nphases: { GO: { allowed_tools: [read_files] }, RETURN: {} }\n';
 
@@ -16,7 +16,7 @@ test.runIf(FULL)(
     const project = makeProject({ 'agent_workflow.yaml': ERRAND });
     const env = {
       PHASEGATE_DATABASE: await freshSchema(),
-      PHASEGATE_MEASURES: join(project.base, 'measures'),
+      PHASEGATE_MEASURES: measuresOf(project),
     };
     const key = String((await asProcess(project, ['agents', 'add', 'ada', '--json'], { env })).json.key);
     const elsewhere = { ...env, XDG_STATE_HOME: join(project.base, 'state-of-the-other') };

@@ -1,6 +1,7 @@
 import {
   chmodSync,
   copyFileSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -152,6 +153,20 @@ test.each([
 
   expect(refused).toMatchObject({ code: 2, json: { error: 'usage' } });
   expect(refused.json.message).toContain('PHASEGATE_MEASURES');
+});
+
+test('a folder for measures that is not there is not made, as it would be this node’s alone', async () => {
+  const project = makeProject({ 'agent_workflow.yaml': ERRAND });
+  const missing = join(project.base, 'not-mounted');
+
+  const refused = await phasegate(project, ['start', 'errand', '--json'], {
+    env: { PHASEGATE_MEASURES: missing },
+  });
+
+  expect(refused).toMatchObject({ code: 2, json: { error: 'usage' } });
+  expect(refused.json.message).toContain(`${missing}, which is not there`);
+  expect(refused.json.hint).toContain('mkdir -m 700');
+  expect(existsSync(missing)).toBe(false);
 });
 
 const NOT_KEYS: readonly (readonly [name: string, put: (file: string) => void, refused: string])[] = [

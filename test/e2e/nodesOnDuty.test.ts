@@ -15,7 +15,7 @@ import { freshSchema } from '../postgres/sharedServer.ts';
 import { FULL } from '../tier.ts';
 import { makeProject, phasegate, type TestProject } from './cli.ts';
 import { type Served, serve } from './server.ts';
-import { shareKeys, startIn, tokenOf } from './twoNodes.ts';
+import { measuresOf, shareKeys, startIn, tokenOf } from './twoNodes.ts';
 
 const ERRAND = 'workflow: errand\nphases: { GO: { allowed_tools: [read_files] } }\n';
 const LONG = { timeout: 60_000 };
@@ -288,7 +288,7 @@ function delivering(store: Store, now: () => number = Date.now) {
 async function threeServers() {
   const database = await freshSchema();
   const project = makeProject({ 'agent_workflow.yaml': ERRAND });
-  const env = { PHASEGATE_DATABASE: database, PHASEGATE_MEASURES: join(project.base, 'measures') };
+  const env = { PHASEGATE_DATABASE: database, PHASEGATE_MEASURES: measuresOf(project) };
   const told = await receiver();
   await phasegate(project, ['webhooks', 'add', told.url, '--event', 'tool_judged'], { env });
   const added = await phasegate(project, ['agents', 'add', 'ada', '--json'], { env });

@@ -22,7 +22,7 @@ export async function twoNodes(
   words: readonly string[] = [],
 ): Promise<TwoNodes> {
   const project = makeProject({ 'agent_workflow.yaml': workflow });
-  const env = { PHASEGATE_DATABASE: database, PHASEGATE_MEASURES: join(project.base, 'measures') };
+  const env = { PHASEGATE_DATABASE: database, PHASEGATE_MEASURES: measuresOf(project) };
   const added = await phasegate(project, ['agents', 'add', 'ada', '--json'], { env });
   const elsewhere = { ...env, XDG_STATE_HOME: join(project.base, 'state-of-the-other') };
   const other = project.stateDir.replace(String(project.env.XDG_STATE_HOME), elsewhere.XDG_STATE_HOME);
@@ -53,4 +53,11 @@ export async function startIn(project: TestProject, env: Readonly<Record<string,
 /** Asks a node for something that is answered with a token. */
 export async function tokenOf(node: Served, key: string, [path, body]: [string, object]): Promise<string> {
   return String((await node.send('POST', path, { bearer: key, body })).body.phase_token);
+}
+
+/** A folder for measures that nodes of this project share, which an operator makes. */
+export function measuresOf({ base }: Pick<TestProject, 'base'>): string {
+  const folder = join(base, 'measures');
+  mkdirSync(folder, { mode: 0o700 });
+  return folder;
 }

@@ -56,6 +56,7 @@ export async function nodeGroup(request: {
   const base = mkdtempSync(join(tmpdir(), 'phasegate-faults-'));
   const root = join(base, 'project');
   mkdirSync(root);
+  mkdirSync(join(base, 'measures'), { mode: 0o700 });
   for (const [name, text] of Object.entries(request.workflows)) writeFileSync(join(root, name), text);
   const env = (place: number, shift: number) => ({
     PATH: process.env.PATH ?? '',

@@ -1,7 +1,8 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
+import { shellWord } from '@phasegate/core/model';
 import { isOutside } from './isOutside.ts';
-import { makeFolder } from './makeFolder.ts';
 import { requireOwnState } from './requireOwnState.ts';
 
 /**
@@ -23,7 +24,11 @@ export function measuresFolder(place: {
         hint: 'name one that only the user of the nodes can write, or leave it out',
       },
     );
-  makeFolder(named);
+  // INVARIANT: made by an operator. A name that is misspelt, or a share that is not mounted, is not a folder of one's own.
+  if (!existsSync(named))
+    throw new PhasegateError('usage', `PHASEGATE_MEASURES names ${named}, which is not there`, {
+      hint: `mount what the nodes share, or make it there once: \`mkdir -m 700 ${shellWord(named)}\``,
+    });
   requireOwnState(named);
   return named;
 }

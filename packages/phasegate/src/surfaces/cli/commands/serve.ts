@@ -70,10 +70,11 @@ export const serve: CliCommand = {
     project.demandPlaces();
     if (hasPassword(database)) await out.log(SEEN);
     await tellWorkflows(invocation, project);
-    const notice = await project.keysNotice();
-    if (notice !== null) await out.log(notice);
     const server = await machine.openServer({ ...request, project, log: (line) => void out.log(line) });
     try {
+      // Only now: keys that the database refuses are not to be handed to other nodes.
+      const notice = await project.keysNotice();
+      if (notice !== null) await out.log(notice);
       await tellGuarded(invocation, server);
       // What it prints goes to a file there, where a link that signs in does not belong.
       if (!args.flag('background')) await greet(invocation, server, { passphrase, stopping });
