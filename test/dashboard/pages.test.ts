@@ -135,6 +135,36 @@ describe.runIf(FULL)('the pages', () => {
     expect(await focused()).toBe(runs.gate);
   });
 
+  test.each([
+    ['the first row', 'j', (rows: readonly string[]) => rows[0]],
+    ['the row after it', 'jj', (rows: readonly string[]) => rows[1]],
+    ['a row that is not on the screen yet', 'End', (rows: readonly string[]) => rows.at(-1)],
+  ])('open %s with Enter, however soon after the key that led there', async (_, keys, chosen) => {
+    const { shell } = bed.project();
+    const page = await bed.page();
+    const listed = async () => {
+      const { runs } = (await shell.call(['runs', '--limit', '100', '--json'])).json() as {
+        readonly runs: readonly { readonly run: string }[];
+      };
+      return runs.map(({ run }) => run);
+    };
+    // More than a screen and what is drawn around it.
+    for (let more = (await listed()).length; more < 40; more += 1)
+      await shell.call(['start', 'feature', 'one of many', '--queue']);
+    const rows = await listed();
+    await page.locator(`[data-run="${rows[0]}"]`).waitFor();
+    // A hand that is quicker than the screen: no frame is drawn between the keys.
+    await page.evaluate(
+      'window.held = []; window.draw = requestAnimationFrame; requestAnimationFrame = (frame) => held.push(frame)',
+    );
+
+    for (const key of keys === 'End' ? [keys] : keys) await page.keyboard.press(key);
+    await page.keyboard.press('Enter');
+    await page.evaluate('requestAnimationFrame = draw; held.forEach((frame) => draw(frame))');
+
+    await page.waitForURL(`**/#/runs/${chosen(rows)}`, { timeout: 10_000 });
+  });
+
   test('fit a phone: no page is wider than the screen', async () => {
     const page = await bed.page('/', { viewport: { width: 390, height: 844 } });
     const home = page.url().split('#')[0];

@@ -192,20 +192,38 @@ function NoRuns({ filter }: { readonly filter: RunFilter }) {
 /** Up and down move through the rows from anywhere on the page, and what is not on the screen comes into view. */
 function useRowKeys(count: number, show: (index: number) => void): void {
   const at = useRef(-1);
+  // What becomes of the row at `at` once it is drawn, where it is not: no key waits for a frame.
+  const awaited = useRef<'focused' | 'opened' | null>(null);
   const latest = useRef({ count, show });
   latest.current = { count, show };
+  const arrive = useRef(() => {
+    const becomes = awaited.current;
+    const row = becomes === null ? null : rowAt(at.current);
+    if (row === null) return;
+    awaited.current = null;
+    row.focus({ preventScroll: true });
+    if (becomes === 'opened') row.click();
+  });
+  useEffect(() => arrive.current());
   useEffect(() => {
     const move = (to: number) => {
       at.current = Math.max(0, Math.min(latest.current.count - 1, to));
       latest.current.show(at.current);
-      requestAnimationFrame(() => requestAnimationFrame(() => focusRow(at.current)));
+      awaited.current = 'focused';
+      arrive.current();
     };
     const press = (event: KeyboardEvent) => {
       const focused = focusedRow();
       const leavesSearch = event.key === 'ArrowDown' && isSearch(event.target);
       if (focused === null && !leavesSearch && !isIdle(event.target)) return;
+      if (event.key === 'Enter' && awaited.current !== null) {
+        // The row that still has the focus is not the one that was chosen.
+        event.preventDefault();
+        awaited.current = 'opened';
+        return;
+      }
       if (leavesSearch) at.current = -1;
-      if (focused !== null) at.current = focused;
+      if (focused !== null && awaited.current === null) at.current = focused;
       const step = STEPS[event.key];
       const to =
         step === undefined ? { Home: 0, End: latest.current.count - 1 }[event.key] : at.current + step;
@@ -213,8 +231,16 @@ function useRowKeys(count: number, show: (index: number) => void): void {
       event.preventDefault();
       move(to);
     };
+    // The one who has gone elsewhere meanwhile is not fetched back.
+    const leave = () => {
+      awaited.current = null;
+    };
     addEventListener('keydown', press);
-    return () => removeEventListener('keydown', press);
+    addEventListener('focusin', leave);
+    return () => {
+      removeEventListener('keydown', press);
+      removeEventListener('focusin', leave);
+    };
   }, []);
 }
 
@@ -242,6 +268,6 @@ function focusedRow(): number | null {
   return index === undefined ? null : Number(index);
 }
 
-function focusRow(index: number): void {
-  document.querySelector<HTMLElement>(`[data-index="${index}"]`)?.focus({ preventScroll: true });
+function rowAt(index: number): HTMLElement | null {
+  return document.querySelector<HTMLElement>(`[data-index="${index}"]`);
 }
