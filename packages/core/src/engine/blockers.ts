@@ -75,5 +75,6 @@ function withItem(action: NextAction, run: Run, agent: string | null): NextActio
   const [item] = own ?? (agent !== null && agent === run.holder ? free : undefined) ?? [];
   if (item !== undefined) return { ...action, item, text: `${action.text}, for item \`${item}\`` };
   if (free !== undefined) return { act: 'claim', item: free[0], text: `claim item \`${free[0]}\`` };
-  return { act: 'none', text: 'wait: other agents hold the open items' };
+  const text = 'claim other work, or look again later: other agents hold the open items';
+  return { act: 'claim', text };
 }

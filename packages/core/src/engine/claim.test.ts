@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Command } from './command.ts';
 import type { Decision } from './decide.ts';
 import type { ReleaseCause } from './events.ts';
 import { answerFor } from './fixtures/answerFor.ts';
@@ -324,13 +325,43 @@ describe('the items of a parallel phase', () => {
     const both = claim(one, BOB, 'b').run;
 
     expect(viewFor(one, AGENT).nextAction).toMatchObject({ act: 'complete_phase', item: 'b' });
-    expect(viewFor(both, AGENT).nextAction).toEqual({
-      act: 'none',
-      text: 'wait: other agents hold the open items',
-    });
+    expect(viewFor(both, AGENT).nextAction).toEqual(OTHER_WORK);
     expect(viewFor(one, AGENT).current?.content).toContain('- `a`: pending, held by `bob`');
   });
+
+  test('that others hold turn the holder of the run away to other work, and count for nothing', () => {
+    let run = claim(claim(parallel(), BOB, 'a').run, BOB, 'b').run;
+
+    for (const command of Array(6)
+      .fill([complete(run), failed(run)])
+      .flat()) {
+      const { verdict, events, run: after } = submit(run, command);
+      expect(verdict).toMatchObject({
+        blockers: [
+          {
+            code: 'item_held',
+            message: 'phase `1` is completed item by item, and other agents hold every open item',
+            nextAction: OTHER_WORK,
+          },
+        ],
+      });
+      expect(events).toEqual([]);
+      run = after;
+    }
+
+    expect(run.status).toBe('active');
+    expect(code(itemed(run, BOB, 'a'))).toBeNull();
+  });
 });
+
+const OTHER_WORK = {
+  act: 'claim',
+  text: 'claim other work, or look again later: other agents hold the open items',
+};
+
+function failed(run: Run): Command {
+  return { kind: 'report_failure', phase: run.phase as number, reason: 'x' };
+}
 
 function claim(run: Run, principal: Principal, item?: string): Decision {
   return submit(run, { kind: 'claim', ...(item === undefined ? {} : { item }) }, { principal });

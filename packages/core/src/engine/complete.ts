@@ -7,7 +7,7 @@ import type { Circumstance, Command } from './command.ts';
 import { Asking, type Considered, escalation, refuseWork, turnAway } from './deciding.ts';
 import { evidenceProblems, unusableSchemas } from './evidence.ts';
 import { type Fenced, fenceOf } from './fence.ts';
-import { considerItem, considerJoin, readItem, withFailedItems } from './items.ts';
+import { considerItem, considerJoin, readItem, refuseItem, withFailedItems } from './items.ts';
 import { type Completing, considerLeaving, leaveFailed, outcomeBlocker } from './leaving.ts';
 import type { Item, Run } from './run.ts';
 import { subjectFor } from './scope.ts';
@@ -49,7 +49,7 @@ export function considerComplete(run: Run, command: Complete, circumstance: Circ
       return refuseFenced(run, fenced, { item: command.item, now: circumstance.now });
     return considerJoin(run, { phase, expected: command.target }, circumstance);
   }
-  if (item !== null && 'code' in item) return refuse(item);
+  if (item !== null && 'code' in item) return refuseItem(item, refuse);
   const submitted: Submitted = { phase, command, submission, item };
   if (outcome === 'fail' && phase.work.kind !== 'handler') return considerFail(run, submitted, circumstance);
   return considerWork(run, { ...submitted, outcome }, circumstance);

@@ -3,7 +3,7 @@ import { notAtItem, sequenceBlocker } from './atWork.ts';
 import { blocker, nextActionFor } from './blockers.ts';
 import type { Circumstance, Command } from './command.ts';
 import { type Considered, refuseWork, turnAway } from './deciding.ts';
-import { readItem, withFailedItems } from './items.ts';
+import { readItem, refuseItem, withFailedItems } from './items.ts';
 import type { Run } from './run.ts';
 
 /**
@@ -26,7 +26,8 @@ export function considerFailure(
     return late ? turnAway(blockers) : uncounted(blockers);
   }
   const item = readItem(run, phaseById(run.workflow, run.phase) as Phase, command);
-  if (item !== null && item !== 'all' && 'code' in item) return uncounted([item]);
+  if (item !== null && item !== 'all' && 'code' in item)
+    return refuseItem(item, (found) => uncounted([found]));
   const reason = command.reason.trim();
   if (reason === '') {
     return uncounted([

@@ -1,9 +1,10 @@
 import type { Phase } from '../model/workflow.ts';
 import { apply } from './apply.ts';
 import { blocker, nextActionFor } from './blockers.ts';
+import { openItems } from './claimable.ts';
 import type { Circumstance, Command } from './command.ts';
 import { installable } from './databaseHash.ts';
-import { Asking, type Considered, escalation, refuseWork } from './deciding.ts';
+import { Asking, type Considered, escalation, refuseWork, turnAway } from './deciding.ts';
 import type { RunEvent } from './events.ts';
 import { joinedOutcome, joinedResult, joinedState } from './joining.ts';
 import { type Completing, considerLeaving, leaveFailed, passed } from './leaving.ts';
@@ -153,6 +154,10 @@ export function readItem(
   );
   if (command.item === undefined) {
     if (Object.values(items).every((one) => one.status === 'completed')) return 'all';
+    if (open.length === 0 && openItems(run).length > 0) {
+      const message = `phase \`${phase.id}\` is completed item by item, and other agents hold every open item`;
+      return blocker('item_held', message, action);
+    }
     return blocker(
       'item_required',
       `phase \`${phase.id}\` is completed item by item; open: ${shortList(open)}`,
@@ -170,8 +175,17 @@ export function readItem(
   return item;
 }
 
+/**
+ * The refusal of a submission about an item that cannot be. What others hold is not for this agent to change, and it
+ * must not take the run from them by asking often: that counts for nothing.
+ */
+export function refuseItem(found: Blocker, refuse: (found: Blocker) => Considered): Considered {
+  return found.code === 'item_held' ? turnAway([found]) : refuse(found);
+}
+
 /** No refusal grows with the number of items. */
 function shortList(keys: readonly string[]): string {
+  if (keys.length === 0) return 'none';
   const shown = keys.slice(0, 20).map((key) => (key.length > 80 ? `${key.slice(0, 80)}…` : key));
   return keys.length > 20 ? `${shown.join(', ')} and ${keys.length - 20} more` : shown.join(', ');
 }

@@ -322,6 +322,39 @@ test('reading ahead is on record', async () => {
   ]);
 });
 
+test('an agent whose open items others hold is told the item it may complete, and then to do other work', async () => {
+  const bed = await makeTestBed({ 'each.workflow.yaml': EACH });
+  const { call } = await connect(bed.parts(), { era: 'modern' });
+  const { session_id } = await call('start_workflow', { workflow_type: 'each' });
+  const complete = (evidence: JsonObject, phase = 'EACH') =>
+    call('complete_phase', { session_id: session_id as Json, phase, evidence });
+  await complete({ files: ['x', 'y'] }, 'LIST');
+  const claim = () => bed.open.claims.claim({ kind: 'agent', name: 'bob' }, []);
+
+  expect(await claim()).toMatchObject({ item: { key: 'x' } });
+  expect(await complete({})).toMatchObject({
+    error: 'item_required',
+    next_action: `complete_phase(session_id="${session_id}", phase="EACH", item="y", evidence={})`,
+  });
+
+  expect(await claim()).toMatchObject({ item: { key: 'y' } });
+  for (let round = 0; round < 6; round += 1) {
+    expect(await complete({})).toMatchObject({
+      error: 'item_held',
+      status: 'active',
+      next_action: 'claim other work, or look again later: other agents hold the open items',
+    });
+  }
+});
+
+const EACH = `workflow: each
+enforcement: { workspace: shared }
+phases:
+  LIST: { required_artifacts: [files] }
+  EACH: { parallel: true, parallel_key: files }
+  END: {}
+`;
+
 async function started(): Promise<Connected & { readonly session_id: string }> {
   const bed = await makeTestBed({ 'errand.workflow.yaml': ERRAND });
   const connected = await connect(bed.parts(), { era: 'legacy' });

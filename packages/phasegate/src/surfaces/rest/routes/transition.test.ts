@@ -1,4 +1,4 @@
-import { type JsonObject, own } from '@phasegate/core';
+import { type Json, type JsonObject, own } from '@phasegate/core';
 import { describe, expect, test } from 'vitest';
 import { type ApiBed, openApiBed } from './fixtures/apiBed.ts';
 import { BROKEN, FIVE, PARALLEL, PERMISSIVE, PLAN } from './fixtures/workflows.ts';
@@ -294,6 +294,33 @@ describe('POST /tasks/transition', () => {
       artifacts: { done: true },
     });
     expect(last).toMatchObject({ status: 200, body: { phase: 'END', phase_token: expect.any(String) } });
+  });
+
+  test('with the run’s own token names the item that is free, or other work where there is none', async () => {
+    const bed = openApiBed(PARALLEL);
+    const [one, two] = [await bed.agent('a1'), await bed.agent('a2')];
+    const { run, token } = await bed.claimed(one, 'a1');
+    const complete = (as: Json | undefined, body: JsonObject) =>
+      bed.post('/tasks/transition', String(as), body);
+    const done = { artifacts: { done: true } };
+    const entered = await complete(token, { artifacts: { files: ['x', 'y', 'z'] } });
+    expect((await complete(entered.body.phase_token, done)).body).toMatchObject({ item_completed: 'x' });
+    const { phase_token: whole } = (await bed.post('/tasks/token', one, { task_id: run })).body;
+
+    const free = await complete(whole, done);
+    expect(free).toMatchObject({ status: 409, body: { error: 'item_required' } });
+    expect(free.body.next_action).toBe(
+      'POST /api/v1/tasks/transition with {"artifacts": {done}, "item": "y"}',
+    );
+    expect((await complete(whole, { ...done, item: 'y' })).body).toMatchObject({ item_completed: 'y' });
+
+    const { body: last } = await bed.post('/tasks/claim', two, { agent_id: 'a2' });
+    for (let round = 0; round < 6; round += 1) {
+      const held = await complete(whole, done);
+      expect(held).toMatchObject({ status: 409, body: { error: 'item_held', run_status: 'active' } });
+      expect(held.body.next_action).toBe('POST /api/v1/tasks/claim with {"agent_id": your name}');
+    }
+    expect(await complete(last.phase_token, done)).toMatchObject({ status: 200, body: { phase: 'END' } });
   });
 });
 
