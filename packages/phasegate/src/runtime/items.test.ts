@@ -239,6 +239,15 @@ describe('an item of a parallel phase', () => {
     await expect(it.project.claims.token(run, BOB, 'a')).rejects.toMatchObject({ code: 'not_permitted' });
   });
 
+  test('is given again to an agent that claims its run by name while another claim of its own takes it', async () => {
+    const { it, run } = await entered(['a', 'b']);
+
+    const byName = () => it.project.claims.claimRun(run, BOB, []);
+    const both = await Promise.all([byName(), byName()]);
+
+    expect(both).toMatchObject([{ item: { key: 'b' } }, { item: { key: 'b' } }]);
+  });
+
   test('is given back without a crash', async () => {
     const { it, run } = await entered(['a', 'b']);
     const second = await claim(it, BOB);

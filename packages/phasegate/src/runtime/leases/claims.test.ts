@@ -14,6 +14,7 @@ import {
   TWO,
   turns,
 } from '../fixtures/agentsAtWork.ts';
+import type { Claimed } from '../ports.ts';
 
 const STARTING = { id: 'parked', target: null, params: {}, trusted: false, queued: true };
 
@@ -228,6 +229,34 @@ describe('a claim', () => {
     expect(again.view.epoch).toBe(first.view.epoch);
     expect(again.token).not.toBe(first.token);
   });
+
+  test.each([
+    ['memory', {}],
+    ['SQLite', { sqlite: true }],
+  ] as const)(
+    'by name gives a run to its agent, whichever of its claims took it (%s)',
+    async (_, options) => {
+      const it = openWith(TWO, options);
+      const { claim: next, claimRun } = it.project.claims;
+      const races: readonly ((run: string) => readonly Promise<Claimed | null>[])[] = [
+        (run) => [claimRun(run, ADA, []), next(ADA, [])],
+        (run) => [next(ADA, []), claimRun(run, ADA, [])],
+        (run) => [claimRun(run, ADA, []), claimRun(run, ADA, [])],
+      ];
+      for (const race of races) {
+        const run = await queue(it);
+
+        const claimed = await Promise.all(race(run));
+
+        // The plain one finds nothing where it was the later.
+        const given = claimed.filter((one) => one !== null);
+        expect(given.map(({ view }) => [view.run, view.holder])).toEqual(given.map(() => [run, 'ada']));
+        for (const { token } of given)
+          expect(await it.project.claims.admit(token)).toMatchObject({ runId: run });
+      }
+      await it.project.close();
+    },
+  );
 });
 
 describe('a lease', () => {

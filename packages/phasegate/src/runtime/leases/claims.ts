@@ -207,15 +207,26 @@ export function createClaims(parts: ClaimParts): Claims {
 
   const { transition } = createTransitions({ ...parts, take });
 
+  /** INVARIANT: what an agent holds is given to it again, also where another claim of its own was quicker than this one. */
   async function takeRun(runId: string, agent: AgentPrincipal, able: Able): Promise<Claimed> {
-    const { capabilities, attached } = able;
     const { run } = await load(runId);
-    if (holds(run, agent.name) || heldItem(run, agent.name) !== undefined) return token(runId, agent);
+    if (isAtWork(run, agent.name)) return token(runId, agent);
+    try {
+      return await takeNamed(run, agent, able);
+    } catch (error) {
+      const code = error instanceof PhasegateError ? error.code : 'internal';
+      if (!OVERTAKEN.has(code) || !isAtWork((await load(runId)).run, agent.name)) throw error;
+      return token(runId, agent);
+    }
+  }
+
+  async function takeNamed(run: Run, agent: AgentPrincipal, able: Able): Promise<Claimed> {
+    const { capabilities, attached } = able;
     const missing = capabilityBlocker(run, capabilities) ?? ringBlocker(run, attached);
     if (missing !== null) throw new PhasegateError('not_permitted', missing.message);
     if (isParked(run)) {
       const needed = run.workflow.enforcement.ring;
-      const message = `run \`${runId}\` is parked until it has the ring \`${needed}\``;
+      const message = `run \`${run.id}\` is parked until it has the ring \`${needed}\``;
       throw new PhasegateError('not_permitted', message);
     }
     const looks = await unseen(run, able);
@@ -285,6 +296,9 @@ const EVERYBODYS: ReadonlySet<string> = new Set([
   'keys_unavailable',
 ]);
 
+/** What a claim by name ends with where somebody else was quicker: another agent, or the same one by another claim. */
+const OVERTAKEN: ReadonlySet<string> = new Set(['not_permitted', 'run_changed']);
+
 /** Agents of one kind may take the same runs, but for what each can do. */
 function kindOf({ attached, away }: Able): string {
   return away === true ? `${attached}, away` : attached;
@@ -301,6 +315,10 @@ function claimedFrom(run: Run, view: Claimed['view'], { issued }: Handed, item: 
     token: issued.token,
     tokenExpiresAt: issued.expiresAt,
   };
+}
+
+function isAtWork(run: Run, agent: string): boolean {
+  return holds(run, agent) || heldItem(run, agent) !== undefined;
 }
 
 function heldItem(run: Run, agent: string): string | undefined {
