@@ -36,6 +36,8 @@ test('a node with other keys is refused by name before it serves, and let in wit
   expect(refused.json.message).toContain('is sealed with other keys than those of this node');
   expect(refused.json.hint).toContain(join(other.stateDir, 'keys.json'));
   expect(served).toMatchObject({ code: 1, json: { message: refused.json.message } });
+  // What the database did not take is not kept: the node is as it was.
+  expect(existsSync(join(other.stateDir, 'keys.json'))).toBe(false);
 
   shareKeys(one, other);
   const admitted = await phasegate(other, ['runs', '--json'], { env });
@@ -214,6 +216,37 @@ test('keys that nodes share are named from outside of the project, and with thos
   expect(refused).toMatchObject({ code: 1, json: { error: 'store_unavailable' } });
   expect(refused.json.message).toContain('is sealed with other keys');
   expect(refused.json.hint).toContain(file);
+  copyFileSync(sharedKeysOf(one), file);
+  expect((await phasegate(other, ['runs', '--json'], { env })).code).toBe(0);
+});
+
+test('keys that were in the state directory before stay there where a database does not take them', async () => {
+  const [one, other] = [
+    makeProject({ 'agent_workflow.yaml': ERRAND }),
+    makeProject({ 'agent_workflow.yaml': ERRAND }),
+  ];
+  const env = { PHASEGATE_DATABASE: await freshSchema() };
+  await startIn(one, env);
+  const [file, before] = [join(other.stateDir, 'keys.json'), someKeys()];
+  mkdirSync(other.stateDir, { recursive: true, mode: 0o700 });
+  writeFileSync(file, before, { mode: 0o600 });
+
+  const refused = await phasegate(other, ['runs', '--json'], { env });
+
+  expect(refused.json).toMatchObject({ error: 'store_unavailable' });
+  expect(readFileSync(file, 'utf8')).toBe(before);
+});
+
+test('first processes of a node at the same time agree on its keys, and the database on them', async () => {
+  const project = makeProject({ 'agent_workflow.yaml': ERRAND });
+  const env = { PHASEGATE_DATABASE: await freshSchema() };
+
+  const all = await Promise.all(
+    Array.from({ length: 4 }, () => phasegate(project, ['runs', '--json'], { env })),
+  );
+
+  expect(all.map(({ code, json }) => [code, json.message])).toEqual(all.map(() => [0, undefined]));
+  expect((await phasegate(project, ['audit', 'verify', '--json'], { env })).json).toMatchObject({ ok: true });
 });
 
 test('a command that is not told of the file of keys does not rotate the copy, and doctor shows the file in use', async () => {

@@ -36,11 +36,16 @@ export async function openState(place: StatePlace): Promise<OpenedStore> {
   const address = databaseAddress(stateDir, env, database);
   if (address === null) return openFile(place, join(stateDir, DATABASE));
   makeFolders(stateDir);
-  const [{ openPostgresStore }, { decisionIsSigned }, { seal, keys }] = await Promise.all([
-    import('@phasegate/postgres'),
-    import('./runtime/openProject.ts'),
-    sealAndKeys(place),
-  ]);
+  const [{ openPostgresStore }, { decisionIsSigned }, { findKeys, findSharedKeys }, { createSeal }] =
+    await Promise.all([
+      import('@phasegate/postgres'),
+      import('./runtime/openProject.ts'),
+      import('./runtime/keys.ts'),
+      import('./runtime/seal.ts'),
+    ]);
+  const shared = sharedKeysFile(root, env);
+  const found = shared === null ? findKeys(stateDir) : findSharedKeys(stateDir, shared);
+  const seal = createSeal(found.keys);
   const store = await openPostgresStore({
     url: address.url,
     seal,
@@ -49,14 +54,16 @@ export async function openState(place: StatePlace): Promise<OpenedStore> {
     verifyDecision: decisionIsSigned,
   });
   try {
-    await requireSameKeys(store, sharedKeysFile(root, env) ?? join(stateDir, 'keys.json'));
+    await requireSameKeys(store, { file: shared ?? join(stateDir, 'keys.json'), keep: found.keep });
   } catch (error) {
     await store.close();
+    // Several first processes of one node make keys at once, and all go by those of the quickest.
+    if (found.areOvertaken()) return openState(place);
     throw error;
   }
   address.remember();
   rememberMade(stateDir);
-  return { store, seal, keys };
+  return { store, seal, keys: found.keys };
 }
 
 /** Whether the runs of a project are in a file here, which can be replaced by another. */

@@ -5,12 +5,18 @@ type Marked = Pick<Store, 'acceptances' | 'agents' | 'humans' | 'keep' | 'kept' 
 
 /**
  * Refuses a store that several nodes share where this one has other keys than the one that came first. INVARIANT: that
- * is known before anything is served. Else its rows would look as if somebody had tampered with them, one at a time.
+ * is known before anything is served. Else its rows would look as if somebody had tampered with them, one at a time. Keys
+ * that it does not refuse are kept; those it does are not, so that a node which is refused is as it was.
  */
-export async function requireSameKeys(store: Marked, keysFile: string): Promise<void> {
+export async function requireSameKeys(
+  store: Marked,
+  { file, keep }: { readonly file: string; keep(): void },
+): Promise<void> {
   try {
-    if ((await store.kept(KIND, KEY)) !== undefined) return;
+    if ((await store.kept(KIND, KEY)) !== undefined) return keep();
     await readSome(store);
+    // Before the mark: a database that is marked with keys which nobody has is lost.
+    keep();
     const first = { kind: KIND, key: KEY, data: { made: 'with these keys' } };
     // What another node with the same keys has written meanwhile is the same.
     await store.keep(first, { run: null, audit: [] }).catch((cause: unknown) => {
@@ -21,7 +27,7 @@ export async function requireSameKeys(store: Marked, keysFile: string): Promise<
     if (codeOf(cause) !== 'state_tampered') throw cause;
     const message =
       'the database is sealed with other keys than those of this node, or its mark was tampered with';
-    const hint = `put the \`keys.json\` of the other nodes at \`${keysFile}\`, readable by this user alone`;
+    const hint = `put the \`keys.json\` of the other nodes at \`${file}\`, readable by this user alone`;
     throw new PhasegateError('store_unavailable', message, { hint, cause });
   }
 }

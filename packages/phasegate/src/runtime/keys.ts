@@ -23,22 +23,41 @@ import { corruptKeys, keysFrom, type ProjectKeys, type TokenSecret, type TokenSe
 
 export type { ProjectKeys, TokenSecret, TokenSecrets } from './keysText.ts';
 
+/** Keys that are known, and perhaps not in the state directory yet. */
+export interface FoundKeys {
+  readonly keys: ProjectKeys;
+  /** Puts them there, on disk. Refused where another process has put others there meanwhile. */
+  keep(): void;
+  /** Whether another process has done so: then those are the keys of this state directory. */
+  areOvertaken(): boolean;
+}
+
 /** Reads the project's keys, or makes them where there is no state yet. Never makes them anew over existing state. */
 export function openKeys(stateDir: string): ProjectKeys {
   const file = join(stateDir, KEYS_FILE);
-  const present = readKeys(file);
-  if (present !== undefined) return present;
-  if (['state.db', 'database-url'].some((name) => existsSync(join(stateDir, name)))) {
-    // Another first process may have made both since we looked: it writes the keys before the database.
-    const late = readKeys(file);
-    if (late !== undefined) return late;
-    throw new PhasegateError(
-      'store_corrupt',
-      `the keys are missing: \`${file}\` is gone while the database it sealed is still there`,
-      { hint: `put \`${KEYS_FILE}\` back from where it was kept; new keys could not verify the old state` },
-    );
-  }
-  return makeKeys(stateDir, file);
+  return presentKeys(stateDir, file) ?? makeKeys(stateDir, file, newKeys());
+}
+
+/**
+ * The same, and nothing is written before `keep`: for a store that may turn out to be sealed with other keys. INVARIANT:
+ * keys are on disk before anything is sealed with them for good.
+ */
+export function findKeys(stateDir: string): FoundKeys {
+  const file = join(stateDir, KEYS_FILE);
+  const present = presentKeys(stateDir, file);
+  if (present !== undefined) return { keys: present, keep: () => undefined, areOvertaken: () => false };
+  const keys = newKeys();
+  const areOthers = (there: ProjectKeys | undefined) => there !== undefined && there.rows !== keys.rows;
+  return {
+    keys,
+    keep() {
+      if (!areOthers(makeKeys(stateDir, file, keys))) return;
+      throw new PhasegateError('store_unavailable', `another process has made \`${file}\` at the same time`, {
+        hint: 'start again, with the keys that are there now',
+      });
+    },
+    areOvertaken: () => areOthers(readKeys(file)),
+  };
 }
 
 /**
@@ -46,6 +65,13 @@ export function openKeys(stateDir: string): ProjectKeys {
  * what a state directory was begun with stays: only the secrets of tokens may become others.
  */
 export function takeSharedKeys(stateDir: string, shared: string): ProjectKeys {
+  const { keys, keep } = findSharedKeys(stateDir, shared);
+  keep();
+  return keys;
+}
+
+/** The same, and no copy is written before `keep`. */
+export function findSharedKeys(stateDir: string, shared: string): FoundKeys {
   const keys = readShared(shared);
   const file = join(stateDir, KEYS_FILE);
   const own = readKeys(file);
@@ -57,8 +83,8 @@ export function takeSharedKeys(stateDir: string, shared: string): ProjectKeys {
     );
   }
   const isCopied = JSON.stringify(own) === JSON.stringify(keys) && rememberedShared(stateDir) === shared;
-  if (!isCopied) replaceKeys(file, { ...keys, shared });
-  return keys;
+  const keep = () => (isCopied ? undefined : replaceKeys(file, { ...keys, shared }));
+  return { keys, keep, areOvertaken: () => false };
 }
 
 /** The file that the keys in a state directory were taken from last; null where they are its own, or nobody can say. */
@@ -195,8 +221,22 @@ interface KeptKeys extends ProjectKeys {
   readonly shared?: string;
 }
 
-function makeKeys(stateDir: string, file: string): ProjectKeys {
-  const keys = newKeys();
+function presentKeys(stateDir: string, file: string): ProjectKeys | undefined {
+  const present = readKeys(file);
+  if (present !== undefined) return present;
+  if (['state.db', 'database-url'].every((name) => !existsSync(join(stateDir, name)))) return undefined;
+  // Another first process may have made both since we looked: it writes the keys before the database.
+  const late = readKeys(file);
+  if (late !== undefined) return late;
+  throw new PhasegateError(
+    'store_corrupt',
+    `the keys are missing: \`${file}\` is gone while the database it sealed is still there`,
+    { hint: `put \`${KEYS_FILE}\` back from where it was kept; new keys could not verify the old state` },
+  );
+}
+
+/** Puts them in their place, and answers what is there: what another first process made, where that was quicker. */
+function makeKeys(stateDir: string, file: string, keys: ProjectKeys): ProjectKeys {
   const won = guardingDisk(file, () => {
     mkdirSync(stateDir, { recursive: true, mode: 0o700 });
     const draft = writeDraft(file, keys);
