@@ -1,12 +1,8 @@
-import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Store } from '@phasegate/core/ports';
 import { sampleDraft } from '@phasegate/core/store-contract';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { keepAnchors } from '../../packages/phasegate/src/anchoring/keepAnchors.ts';
-import { createDelivery } from '../../packages/phasegate/src/runtime/webhooks/webhookDelivery.ts';
 import { openNode, tamper } from '../../packages/postgres/src/fixtures/nodes.ts';
 import { endSessionOnDuty, lastWordOnDuty } from '../../packages/postgres/src/fixtures/sessionOnDuty.ts';
 import { testSeal } from '../../packages/postgres/src/fixtures/testSeal.ts';
@@ -14,55 +10,12 @@ import { freePort } from '../freePort.ts';
 import { freshSchema } from '../postgres/sharedServer.ts';
 import { FULL } from '../tier.ts';
 import { makeProject, phasegate, type TestProject } from './cli.ts';
+import { addWebhook, cursorIn, delivering, PATIENT, type Receiver, receiver } from './deliveringNodes.ts';
 import { type Served, serve } from './server.ts';
 import { measuresOf, shareKeys, startIn, tokenOf } from './twoNodes.ts';
 
 const ERRAND = 'workflow: errand\nphases: { GO: { allowed_tools: [read_files] } }\n';
 const LONG = { timeout: 60_000 };
-const PATIENT = { duty: { silent: 3_600_000, away: 3_600_000 } };
-
-interface Receiver {
-  readonly url: string;
-  /** The ids of the records it was told, in the order they came. */
-  readonly told: number[];
-  /** From now on nothing is answered, until what it gives is called. */
-  hang(): () => void;
-}
-
-/** A receiver on this machine. */
-async function receiver(port = 0): Promise<Receiver> {
-  const told: number[] = [];
-  const waiting: ServerResponse[] = [];
-  let isHanging = false;
-  const server = createServer((request, response) => {
-    let text = '';
-    request.setEncoding('utf8').on('data', (chunk: string) => {
-      text += chunk;
-    });
-    request.on('end', () => {
-      told.push((JSON.parse(text) as { id: number }).id);
-      if (isHanging) waiting.push(response);
-      else response.writeHead(204).end();
-    });
-  }).listen(port, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    server.close();
-    await once(server, 'close');
-  });
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/told`,
-    told,
-    hang() {
-      isHanging = true;
-      return () => {
-        isHanging = false;
-        for (const response of waiting.splice(0)) response.writeHead(204).end();
-      };
-    },
-  };
-}
 
 describe('nodes that share a database', () => {
   test('tell a receiver everything once: one delivers, another when that one is cut off, and nothing goes back', async () => {
@@ -164,7 +117,7 @@ test('an anchor of one node is not answered by others with their own, for ever',
     const isOnDuty = async () => (await store.duty?.isMine()) === true;
     const project = {
       feed: { newest: store.feedEnd },
-      server: { note, isOnDuty },
+      server: { note, isOnDuty, giveUpDuty: () => undefined },
       verifyAudit: store.verify,
     };
     const make = async () => {
@@ -258,11 +211,6 @@ async function everythingTold(database: string, { told }: Receiver): Promise<voi
   expect(told.length - all.length).toBeLessThanOrEqual(1);
 }
 
-async function cursorIn(database: string): Promise<number> {
-  const [row] = (await tamper(database, 'SELECT cursor FROM webhooks')) as { cursor: number }[];
-  return row?.cursor ?? -1;
-}
-
 /** The ids of what webhooks here ask for. */
 async function judgedIn(database: string): Promise<readonly number[]> {
   const rows = await tamper(
@@ -270,18 +218,6 @@ async function judgedIn(database: string): Promise<readonly number[]> {
     "SELECT place AS id FROM audit WHERE event = 'tool_judged' ORDER BY place",
   );
   return (rows as { id: number }[]).map(({ id }) => id);
-}
-
-async function addWebhook(store: Store, url: string): Promise<void> {
-  const secret = `whsec_${Buffer.from('a secret').toString('base64')}`;
-  const webhook = { id: 'wh_1', url, events: [], secret, addedAt: '2026-01-01T00:00:00.000Z' };
-  await store.putWebhook({ ...webhook, cursor: 0, failures: 0, retryAt: null }, []);
-}
-
-function delivering(store: Store, now: () => number = Date.now) {
-  const errors: unknown[] = [];
-  const delivery = createDelivery({ store, now, onError: (error) => errors.push(error) });
-  return { ...delivery, errors };
 }
 
 /** Three real servers with a webhook that is told of every tool that is judged; the first is the one that delivers. */

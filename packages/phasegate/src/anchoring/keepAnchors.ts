@@ -22,20 +22,26 @@ export function keepAnchors({ everyMs, project, make, log }: KeepingAnchors): {
     if ((await project.feed.newest()) === seen) return;
     // Nor is that of another server, which each would answer with one of its own for ever.
     if (!(await project.server.isOnDuty())) return;
-    const { report, failed } = await make();
+    const { report, given, failed } = await make();
     const [first] = report.findings;
     if (first !== undefined)
       log(
         `the audit is broken, and no anchor was made of it: ${first.message}${afterRestore(first.message)}`,
       );
     for (const reason of failed) log(reason);
-    seen = await project.feed.newest();
+    // What this server cannot reach another may, which looks with its own next interval.
+    if (failed.length > 0) project.server.giveUpDuty();
+    // What nobody has is tried again, also when nothing happens any more.
+    if (failed.length === 0 || given.length > 0) seen = await project.feed.newest();
   }
 
   /** One at a time: a large audit takes a while. */
   function look(): Promise<void> {
     round ??= lookOnce()
-      .catch((error: unknown) => log(`no anchor was made: ${reasonOf(error)}`))
+      .catch((error: unknown) => {
+        project.server.giveUpDuty();
+        log(`no anchor was made: ${reasonOf(error)}`);
+      })
       .finally(() => {
         round = undefined;
       });

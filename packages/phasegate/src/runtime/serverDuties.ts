@@ -1,7 +1,7 @@
 import { nameOf } from './auditDrafts.ts';
 import type { ServerDuties } from './ports.ts';
 import { keepWatch, type Watch, type WatchParts, type WatchSettings } from './watch.ts';
-import { createDelivery } from './webhooks/webhookDelivery.ts';
+import { createDelivery, type Delivery } from './webhooks/webhookDelivery.ts';
 
 /** What the duties of a server are done with. */
 export interface DutyParts extends Omit<WatchParts, 'settings' | 'delivery'> {
@@ -18,22 +18,30 @@ export function createServerDuties({
 }: DutyParts): ServerDuties & { end(): Promise<void> } {
   const { store } = parts;
   const watches = new Set<Watch>();
+  const deliveries = new Set<Delivery>();
   return {
     async note(event, principal, data) {
       const time = new Date(parts.now()).toISOString();
       await store.note(null, [{ time, principal: nameOf(principal), event, data }]);
     },
     watch() {
-      const watch = keepWatch({ ...parts, settings: watching ?? {}, delivery: createDelivery(parts) });
+      const delivery = createDelivery(parts);
+      const watch = keepWatch({ ...parts, settings: watching ?? {}, delivery });
       watches.add(watch);
+      deliveries.add(delivery);
       return {
         async stop() {
           watches.delete(watch);
+          deliveries.delete(delivery);
           await watch.stop();
         },
       };
     },
     isOnDuty: async () => store.duty === undefined || (await store.duty.isMine()),
+    giveUpDuty() {
+      // Those who deliver leave it, as they know when nothing is under way.
+      for (const delivery of deliveries) delivery.giveUpDuty();
+    },
     attachServers: async () => attach?.(),
     async end() {
       await Promise.all([...watches].map((watch) => watch.stop()));

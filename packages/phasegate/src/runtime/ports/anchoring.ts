@@ -22,7 +22,7 @@ export interface MadeAnchor {
 /** The part of an open project that anchors are made of. */
 export type Anchored = Pick<Keeping, 'verifyAudit'> & {
   readonly feed: Pick<Serving['feed'], 'newest'>;
-  readonly server: Pick<Serving['server'], 'note' | 'isOnDuty'>;
+  readonly server: Pick<Serving['server'], 'note' | 'isOnDuty' | 'giveUpDuty'>;
 };
 
 /** Makes anchors, gives them to places outside, and reads them from there. */

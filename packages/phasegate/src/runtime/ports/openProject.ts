@@ -235,6 +235,8 @@ export interface ServerDuties {
   watch(): { stop(): Promise<void> };
   /** Whether, of all servers that share the store, this one does what is seen outside and only one may do. */
   isOnDuty(): Promise<boolean>;
+  /** This server cannot do it, and another is to: the watch leaves the duty when nothing of its own is under way. */
+  giveUpDuty(): void;
   /** Reads the config's servers, once, and starts the accepted ones; does not wait for them to answer. */
   attachServers(): Promise<void>;
 }

@@ -18,6 +18,8 @@ export interface Delivery {
   deliver(): Promise<void>;
   /** Waits until nothing is under way. */
   settled(): Promise<void>;
+  /** This node cannot do what is its duty: another is to have it, from the round in which nothing is under way here. */
+  giveUpDuty(): void;
   /** Ends what is under way; it is sent again by the one who comes next. */
   stop(): Promise<void>;
 }
@@ -42,8 +44,10 @@ export function createDelivery({ store, now, onError }: DeliveryParts): Delivery
   // How far records were looked at that nobody asked for, which is written down only now and then, or were sent.
   const looked = new Map<string, number>();
   const stopping = new AbortController();
-  // A receiver that this node cannot reach may be reached by another.
+  // What this node does not reach, or is not answered, may be reached by another.
   let isLeaving = false;
+  let hasFault = false;
+  let gaveUpAt = Number.NEGATIVE_INFINITY;
   const isMine = async () => store.duty === undefined || (await store.duty.isMine());
 
   /** Everything that is due for one webhook, one record after the other. */
@@ -141,17 +145,28 @@ export function createDelivery({ store, now, onError }: DeliveryParts): Delivery
     }
   }
 
+  /** Whether the duty is another's to take from now on, or as soon as nothing is under way. */
+  async function leaves(duty: Duty): Promise<boolean> {
+    if (hasFault && Math.abs(now() - gaveUpAt) >= FAULT_REST_MS) {
+      hasFault = false;
+      gaveUpAt = now();
+      isLeaving = true;
+    }
+    if (!isLeaving) return false;
+    // Not before all is settled: what is under way here would be sent by the next one, too.
+    if (underWay.size > 0) return true;
+    isLeaving = false;
+    await duty.leave();
+    return true;
+  }
+
   /** The webhooks, where it is this node's to tell them. */
   async function mine(): Promise<readonly Webhook[]> {
+    if (store.duty !== undefined && (await leaves(store.duty))) return [];
     const webhooks = await store.webhooks();
+    // Of the others it is kept also without the duty: what was sent and not written down is not sent again with the next.
+    for (const id of looked.keys()) if (!webhooks.some((webhook) => webhook.id === id)) looked.delete(id);
     if (store.duty === undefined || webhooks.length === 0) return webhooks;
-    if (isLeaving) {
-      // Not before all is settled: what is under way here would be sent by the next one, too.
-      if (underWay.size > 0) return [];
-      isLeaving = false;
-      await store.duty.leave();
-      return [];
-    }
     // Read again: before the duty was this node's, another may have moved them on.
     return (await store.duty.isMine()) ? store.webhooks() : [];
   }
@@ -159,15 +174,24 @@ export function createDelivery({ store, now, onError }: DeliveryParts): Delivery
   async function deliver(): Promise<void> {
     if (stopping.signal.aborted) return;
     const instant = new Date(now()).toISOString();
-    const webhooks = await mine();
-    for (const id of looked.keys()) if (!webhooks.some((webhook) => webhook.id === id)) looked.delete(id);
+    const webhooks = await mine().catch((error: unknown) => {
+      giveUpDuty();
+      throw error;
+    });
     for (const webhook of webhooks) {
       if (underWay.has(webhook.id) || (webhook.retryAt !== null && webhook.retryAt > instant)) continue;
       const work = serve(webhook)
-        .catch(onError)
+        .catch((error: unknown) => {
+          giveUpDuty();
+          onError(error);
+        })
         .finally(() => underWay.delete(webhook.id));
       underWay.set(webhook.id, work);
     }
+  }
+
+  function giveUpDuty(): void {
+    hasFault = true;
   }
 
   const settled = async () => {
@@ -177,6 +201,7 @@ export function createDelivery({ store, now, onError }: DeliveryParts): Delivery
   return {
     deliver,
     settled,
+    giveUpDuty,
     async stop() {
       stopping.abort();
       await settled();
@@ -191,6 +216,9 @@ const TIMEOUT_MS = 10_000;
 
 /** After how many failed attempts at a receiver that is away it is left to another node to try. */
 const OWN_TRIES = 2;
+
+/** A fault that every node has would else let them change all the time, while other receivers wait. */
+const FAULT_REST_MS = 30_000;
 
 /** Statuses that speak of the receiver and not of the record. */
 const NOT_NOW: ReadonlySet<number> = new Set([408, 425, 429, 502, 503, 504]);
