@@ -19,6 +19,8 @@ export type Step =
 export interface Ending {
   readonly request: Omit<SpawnRequest, 'adapter' | 'logFile'>;
   readonly agent: AgentPrincipal;
+  /** Aborted when somebody removed the agent. */
+  readonly removed: AbortSignal;
 }
 
 /** An agent has ended: is the run done, must a human act, or does it go on from its last checkpoint? */
@@ -27,10 +29,8 @@ export async function afterExit(ending: Ending, claimed: Claimed, exit: Exit): P
   const { open } = request;
   const { run } = claimed.view;
   const standing = await standingOf(open, agent, claimed);
-  if (request.signal.aborted) {
-    await giveBack(ending, standing);
-    return end(standing, 'interrupted', 'it was stopped, and the run was given back');
-  }
+  if (request.signal.aborted)
+    return askedToEnd(ending, standing, 'it was stopped, and the run was given back');
   if (exit.kind === 'not_started') {
     await giveBack(ending, standing);
     throw new PhasegateError('usage', `\`${request.argv[0]}\` cannot be started: ${reasonOf(exit)}`, {
@@ -54,6 +54,15 @@ export async function afterExit(ending: Ending, claimed: Claimed, exit: Exit): P
       return atEnd(ending, standing);
   }
 }
+
+async function askedToEnd(ending: Ending, standing: Standing, interrupted: string): Promise<Step> {
+  // What a removed agent held is taken back by those who removed it, not given back by it.
+  if (ending.removed.aborted) return end(standing, 'removed', REMOVED);
+  await giveBack(ending, standing);
+  return end(standing, 'interrupted', interrupted);
+}
+
+const REMOVED = 'its agent was removed; what it held goes back to the queue';
 
 /** The run is in the queue again, at its last checkpoint, unless the engine has had enough. */
 async function goOn(ending: Ending, { view, item }: Claimed, exit: Exit): Promise<Step> {
@@ -86,10 +95,7 @@ async function untilHumanActed(ending: Ending, claimed: Claimed): Promise<Step> 
     // Taken before looking: what happens between looking and listening must not be missed.
     const after = await open.feed.newest();
     const standing = await standingOf(open, agent, claimed);
-    if (signal.aborted) {
-      await giveBack(ending, standing);
-      return end(standing, 'interrupted', 'it was stopped while the run waits for a human');
-    }
+    if (signal.aborted) return askedToEnd(ending, standing, 'it was stopped while the run waits for a human');
     if (standing.kind === 'left') return again(await open.claims.token(run, agent), HUMAN_ACTED);
     if (standing.kind === 'queued') return again(await claimAgain(ending, run), HUMAN_ACTED);
     if (standing.kind !== 'waiting') return atEnd(ending, standing);

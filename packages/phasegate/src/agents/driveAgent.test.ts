@@ -293,3 +293,56 @@ test('without work it says so, or waits for some', async () => {
 
   expect(await waiting).toMatchObject({ run, outcome: 'completed' });
 });
+
+test.each(['is at work', 'has ended its run and stays'])(
+  'a program that %s ends when its agent is removed, and is not started again',
+  async (what) => {
+    const bed = await makeBed({ 'errand.workflow.yaml': TWO_PHASES });
+    const run = await bed.queue('errand');
+
+    const spawned = await bed.drive([
+      async (agent) => {
+        if (what !== 'is at work') {
+          await agent.complete('GO', { note: 'seen' });
+          await agent.complete('RETURN');
+        }
+        await bed.open.agents.remove(agent.launch.environment.PHASEGATE_AGENT ?? '', null);
+        await agent.stopped;
+        return { kind: 'killed', signal: 'SIGTERM' };
+      },
+    ]);
+
+    expect(spawned).toMatchObject({ run, outcome: 'removed', starts: 1 });
+    expect(await bed.statusOf(run)).toBe(what === 'is at work' ? 'queued' : 'completed');
+    expect(readdirSync(join(bed.stateDir, 'agents'))).toEqual([]);
+  },
+);
+
+test('an agent that is removed waits neither for work nor for a human any more', async () => {
+  const bed = await makeBed({ 'gated.workflow.yaml': GATED });
+  const remove = async () => {
+    const [agent] = await bed.open.agents.list();
+    await bed.open.agents.remove(agent?.name ?? '', null);
+  };
+  const idle = bed.drive([], { wait: true });
+  await bed.until(({ event }) => event === 'waiting_for_work');
+  await remove();
+  expect(await idle).toMatchObject({ run: null, outcome: 'removed', starts: 0 });
+
+  const run = await bed.queue('gated');
+  const asking = bed.drive(
+    [
+      async (agent) => {
+        await agent.complete('ASK');
+        return DONE;
+      },
+    ],
+    { waitForHuman: true },
+  );
+  await bed.until(({ event }) => event === 'waiting_for_human');
+  await remove();
+
+  expect(await asking).toMatchObject({ run, outcome: 'removed', starts: 1 });
+  await bed.approve(run);
+  expect(await bed.statusOf(run)).toBe('queued');
+});

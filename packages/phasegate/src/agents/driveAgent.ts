@@ -1,13 +1,14 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { own } from '@phasegate/core';
-import type { AgentPrincipal, Claimed, Spawned } from '../runtime/ports.ts';
+import type { Claimed, Spawned } from '../runtime/ports.ts';
 import { type AgentAdapter, describeExit, type Exit, type Launch, type StartedAgent } from './adapter.ts';
 import { afterExit, claimsOf, type Ending } from './afterExit.ts';
 import { writeBriefing } from './briefing.ts';
 import { freeProgram } from './freeProgram.ts';
 import { heldProgram } from './heldProgram.ts';
 import { nextRecord } from './nextRecord.ts';
+import { makeOwnAgent, type OwnAgent } from './ownAgent.ts';
 import { promptText } from './promptText.ts';
 import { standingOf } from './standing.ts';
 
@@ -29,30 +30,22 @@ export interface DriveParts {
  * enough: an agent that crashed or forgot to finish is started again from the last checkpoint.
  */
 export async function driveAgent(parts: DriveParts): Promise<Spawned> {
-  const { open, name, capabilities, project } = parts.request;
-  const agent: AgentPrincipal = { kind: 'agent', name: `${name}-${parts.suffix()}` };
+  const { open, name, capabilities, project, signal } = parts.request;
+  const made = await makeOwnAgent(open, `${name}-${parts.suffix()}`, capabilities);
+  const { agent, key, removed } = made;
   const folder = join(project.stateDir, 'agents', agent.name);
-  const { key } = await open.agents.add(agent.name, {
-    by: 'spawn',
-    ...(capabilities.length === 0 ? {} : { capabilities }),
-  });
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  // Killed, this process can withdraw nothing: the key is good only while it says so.
-  const renewing = setInterval(() => void open.agents.renew(agent.name).catch(() => undefined), RENEW_MS);
-  renewing.unref();
+  // Without its agent the program is ended as if it was asked to: its key is dead, and what it still does is for nobody.
+  const request = { ...parts.request, signal: AbortSignal.any([signal, removed]) };
   try {
-    return await drive({ ...parts, agent, key, folder });
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    return await drive({ ...parts, request, agent, key, folder, removed, renew: made.renew });
   } finally {
-    clearInterval(renewing);
     rmSync(folder, { recursive: true, force: true });
-    await open.agents.remove(agent.name, 'spawn');
+    await made.withdraw();
   }
 }
 
-const RENEW_MS = 15_000;
-
-interface Driving extends DriveParts {
-  readonly agent: AgentPrincipal;
+interface Driving extends DriveParts, Pick<OwnAgent, 'agent' | 'removed' | 'renew'> {
   readonly key: string;
   readonly folder: string;
 }
@@ -66,7 +59,10 @@ async function drive(driving: Driving): Promise<Spawned> {
     const { run, phase } = claimed.view;
     const item = claimed.item?.key ?? null;
     request.report({ event: 'claimed', agent: agent.name, run, phase, item });
-    const step = await afterExit(driving, claimed, await runOnce(driving, claimed, { starts, why }));
+    const exit = await runOnce(driving, claimed, { starts, why });
+    // That its run was taken from it may be known before the reason is.
+    await driving.renew();
+    const step = await afterExit(driving, claimed, exit);
     if (step.kind === 'end') {
       const { outcome, message, standing } = step;
       const { status = null, phase: last = null } = standing.view ?? {};
@@ -83,15 +79,18 @@ async function claimFirst({ request, agent }: Driving): Promise<Claimed | null> 
   for (let told = false; ; told = true) {
     // Taken before looking: what is queued between looking and listening must not be missed.
     const after = await open.feed.newest();
+    if (signal.aborted) return null;
     const claimed = await claims.claim(agent, capabilities);
-    if (claimed !== null || !wait || signal.aborted) return claimed;
+    if (claimed !== null || !wait) return claimed;
     if (!told) report({ event: 'waiting_for_work', agent: agent.name });
     await nextRecord(open.feed, (record) => record.run !== null, { after, signal });
   }
 }
 
-function nothingClaimed({ request, agent }: Driving): Spawned {
+function nothingClaimed({ request, agent, removed }: Driving): Spawned {
   const none = { agent: agent.name, run: null, status: null, phase: null, starts: 0 };
+  if (removed.aborted)
+    return { ...none, outcome: 'removed', message: 'its agent was removed before there was work' };
   if (request.signal.aborted)
     return { ...none, outcome: 'interrupted', message: 'it was stopped before there was work' };
   return { ...none, outcome: 'nothing_queued', message: 'no run is queued that this agent can do' };

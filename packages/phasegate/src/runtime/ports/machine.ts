@@ -169,6 +169,7 @@ export interface Spawned {
     | 'crashed'
     | 'taken'
     | 'interrupted'
+    | 'removed'
     | 'nothing_queued';
   readonly status: RunStatus | null;
   readonly phase: PhaseId | null;
