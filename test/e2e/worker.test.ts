@@ -124,6 +124,18 @@ test('asked to end, it claims no more and lets its agent finish; after --drain i
   expect(() => process.kill(bed.seen().at(-1)?.pid ?? 0, 0)).toThrow();
 });
 
+test('a worker whose agent is removed ends the program, and itself', async () => {
+  const bed = await makeBed();
+  await bed.queue('unseen');
+  const worker = bed.begin('wait', ['--heartbeat', '1s']);
+  await expect.poll(() => bed.seen().length, { timeout: 20_000 }).toBe(1);
+
+  await bed.removeAgent();
+
+  expect(await worker.result).toMatchObject({ code: 1, json: { error: 'not_permitted' } });
+  expect(() => process.kill(bed.seen().at(-1)?.pid ?? 0, 0)).toThrow();
+});
+
 test.runIf(FULL)(
   'leases are renewed while a program thinks, and a killed worker loses its run to another',
   async () => {
@@ -238,6 +250,7 @@ async function makeBed(workflow = UNSEEN, served: typeof serveHere = serveHere) 
     file,
     sign,
     send,
+    removeAgent: () => phasegate(project, ['agents', 'remove', 'w1']),
     removeSign: () => execFileSync('rm', ['-f', sign]),
     queue: (name: string, more: readonly string[] = []) => startRun(project, name, ['--queue', ...more]),
     worker: (how: string, more: readonly string[]) => begin(project, words(how, more), { env }).result,

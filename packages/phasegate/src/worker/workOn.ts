@@ -176,7 +176,9 @@ async function ended(client: PhasegateClient, run: string): Promise<WorkOutcome>
 
 function isNotOurs(error: unknown): boolean {
   const cause = error instanceof PhasegateClientError ? error : (error as { cause?: unknown } | null)?.cause;
-  return cause instanceof PhasegateClientError && NOT_OURS.has(cause.status ?? 0);
+  if (!(cause instanceof PhasegateClientError)) return false;
+  // A key that nobody knows is of an agent that was removed, and with it went what it held.
+  return NOT_OURS.has(cause.status ?? 0) || cause.code === 'credential_invalid';
 }
 
 const NOT_OURS: ReadonlySet<number> = new Set([403, 404, 409]);
