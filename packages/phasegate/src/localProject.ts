@@ -179,6 +179,8 @@ export async function openLocalProject({ projectDir, env, ...given }: LocalProje
     },
     moveRunsTo: async (to, told) =>
       (await import('./localMove.ts')).moveRuns({ ...where, database: to }, told),
+    openMoved: async (to, anchors) =>
+      (await import('./localMoved.ts')).openMoved({ ...where, database: to, anchors, keys: given.keys }),
     async openBackup(from) {
       requireFile({ ...where, database });
       const { createHumans } = await import('./runtime/openProject.ts');

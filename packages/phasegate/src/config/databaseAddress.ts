@@ -28,6 +28,18 @@ export function databaseAddress(
     if (known !== null && named === 'embedded') throw elsewhere(known, 'the embedded database');
     return known === null ? null : { url: known, known: true, remember: () => undefined };
   }
+  demandAddress(named);
+  if (known !== null && placeOf(known) !== placeOf(named)) throw elsewhere(known, placeOf(named));
+  if (known === null && existsSync(join(stateDir, 'state.db'))) {
+    throw new PhasegateError('usage', 'the runs of this project are in the embedded database', {
+      hint: `move them with \`phasegate migrate-store --from sqlite: --to '${withoutPassword(named)}'\``,
+    });
+  }
+  return { url: named, known: known !== null, remember: () => rememberDatabase(stateDir, named) };
+}
+
+/** Refuses what is not the whole address of a database. */
+export function demandAddress(named: string): void {
   if (!POSTGRES_URL.test(named)) {
     throw new PhasegateError(
       'usage',
@@ -42,13 +54,6 @@ export function databaseAddress(
       hint: 'write it as `postgres://USER:PASSWORD@HOST:PORT/NAME`; in a password `@` is `%40`, `:` `%3A`, `/` `%2F`, `?` `%3F`, `#` `%23` and `%` `%25`',
     });
   }
-  if (known !== null && placeOf(known) !== placeOf(named)) throw elsewhere(known, placeOf(named));
-  if (known === null && existsSync(join(stateDir, 'state.db'))) {
-    throw new PhasegateError('usage', 'the runs of this project are in the embedded database', {
-      hint: `move them with \`phasegate migrate-store --from sqlite: --to '${withoutPassword(named)}'\``,
-    });
-  }
-  return { url: named, known: known !== null, remember: () => rememberDatabase(stateDir, named) };
 }
 
 /** Whether all of it is where it belongs: a password with a `/`, `?` or `#` would end the name of the host. */
@@ -101,7 +106,7 @@ function elsewhere(known: string, named: string): PhasegateError {
     'usage',
     `the runs of this project are in \`${placeOf(known)}\`, not in \`${named}\``,
     {
-      hint: 'leave the database out, or name that one',
+      hint: 'leave the database out, or name that one; where the database itself has moved: `phasegate migrate-store --moved --to URL --anchor FILE`',
     },
   );
 }

@@ -68,6 +68,7 @@ export type {
   CatalogEntry,
   CatalogWorkflow,
   DescribedWorkflow,
+  MovedDatabase,
   Project,
   Validated,
   WorkflowPart,

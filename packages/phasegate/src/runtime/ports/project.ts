@@ -51,6 +51,11 @@ export interface Project {
    * from then on. The store must not be open in this process. Throws `server_running`, `audit_broken`, `usage`.
    */
   moveRunsTo(database: string, told: (done: number, all: number) => void): Promise<AuditReport>;
+  /**
+   * Opens the database of this project at another address, all of it verified and as far as the anchors at least. The store
+   * must not be open in this process. Throws `server_running`, `audit_broken`, `store_corrupt`, `store_unavailable`, `usage`.
+   */
+  openMoved(database: string, anchors: readonly string[]): Promise<MovedDatabase>;
   /** Ranges of commits of the repository that the project is in; the store is not opened for it. */
   readonly ranges: Ranges;
   /** Anchors of the audit, and where they are kept outside. */
@@ -65,6 +70,16 @@ export interface Project {
   openBackup(file: string): Promise<{ readonly humans: Humans; close(): Promise<void> }>;
   /** Replaces the state database by a backup; a human's verb. The store must not be open in this process. */
   restore(file: string, human: UnlockedHuman): Promise<void>;
+}
+
+/** The database of a project at another address, which is known to be that project's own. */
+export interface MovedDatabase {
+  readonly humans: Humans;
+  readonly runs: number;
+  readonly records: number;
+  /** Keeps the runs of the project there from now on; for a human to say. */
+  keep(): void;
+  close(): Promise<void>;
 }
 
 /** The workflows of a project. */

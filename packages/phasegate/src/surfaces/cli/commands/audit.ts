@@ -2,6 +2,7 @@ import { stat, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type AuditRecord, own, type Principal } from '@phasegate/core';
 import { oneLine, systemReason } from '@phasegate/core/model';
+import { anchorsAt } from '../anchorsAt.ts';
 import { auditRecords, feedRecords } from '../auditRecords.ts';
 import type { CliCommand, ExitCode, Invocation } from '../command.ts';
 import type { Paint } from '../paint.ts';
@@ -140,18 +141,6 @@ async function requireFiles(files: readonly string[]): Promise<void> {
     `there is no such file: ${missing.join(', ')}`,
     '`--archive` takes a file that `phasegate archive` wrote',
   );
-}
-
-/** INVARIANT: a place without any anchor is a mistake, and nothing that was checked. */
-async function anchorsAt(invocation: Invocation, places: readonly string[]): Promise<readonly string[]> {
-  const { anchors } = await invocation.project();
-  const found: string[] = [];
-  for (const place of places) {
-    const read = await anchors.read(place);
-    if (read.length === 0) throw usageError(`there is no anchor in \`${place}\``, 'phasegate audit anchor');
-    found.push(...read);
-  }
-  return found;
 }
 
 async function exportAudit(invocation: Invocation): Promise<ExitCode> {
