@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { freshSchema } from '../postgres/sharedServer.ts';
 import { begin, makeProject, phasegate } from './cli.ts';
 import { serveHere } from './serveHere.ts';
-import { shareKeys, startIn } from './twoNodes.ts';
+import { measuresOf, shareKeys, startIn } from './twoNodes.ts';
 
 const AGENT = fileURLToPath(new URL('./scriptedAgent.ts', import.meta.url));
 const WORKFLOW = 'workflow: errand\nphases: { GO: { instructions: Go } }\n';
@@ -14,7 +14,7 @@ const LONG = { timeout: 30_000 };
 test('an agent that is removed at one node ends at the other, with its program', async () => {
   const project = makeProject({ 'agent_workflow.yaml': WORKFLOW });
   const database = await freshSchema();
-  const env = { PHASEGATE_DATABASE: database, PHASEGATE_MEASURES: join(project.base, 'measures') };
+  const env = { PHASEGATE_DATABASE: database, PHASEGATE_MEASURES: measuresOf(project) };
   const run = await startIn(project, env);
   await serveHere({ ...project, env: { ...project.env, ...env } });
   const home = join(project.base, 'state-of-the-other');

@@ -11,7 +11,7 @@ import { freshSchema } from '../postgres/sharedServer.ts';
 import { makeProject, phasegate } from './cli.ts';
 import { addWebhook, cursorIn, type Delivering, delivering, PATIENT, receiver } from './deliveringNodes.ts';
 import { serveHere } from './serveHere.ts';
-import { shareKeys, startIn } from './twoNodes.ts';
+import { measuresOf, shareKeys, startIn } from './twoNodes.ts';
 
 const ERRAND = 'workflow: errand\nphases: { GO: { allowed_tools: [read_files] } }\n';
 const LONG = { timeout: 60_000 };
@@ -95,7 +95,7 @@ test('a node that cannot write the anchors leaves them to another, which makes o
     'agent_workflow.yaml': ERRAND,
     'phasegate.config.json': JSON.stringify({ anchors: { file: '~/anchors.txt' } }),
   });
-  const env = { PHASEGATE_DATABASE: database, PHASEGATE_MEASURES: join(project.base, 'measures') };
+  const env = { PHASEGATE_DATABASE: database, PHASEGATE_MEASURES: measuresOf(project) };
   await startIn(project, env);
   const withHome = (name: string) => ({ ...project, env: { ...project.env, ...env, HOME: homeOf(name) } });
   const homeOf = (name: string) => join(project.base, name);

@@ -47,7 +47,9 @@ export async function openMoved(place: MovedPlace): Promise<MovedDatabase> {
       const [first] = findings;
       if (first !== undefined) throw notIt(database, first.message);
       // Last, as it marks a database that has no mark yet as this project's.
-      await requireSameKeys(store, sharedKeysFile(root, env) ?? join(stateDir, 'keys.json'));
+      const file = sharedKeysFile(root, env) ?? join(stateDir, 'keys.json');
+      // They are kept already: a project that had a database has keys.
+      await requireSameKeys(store, { file, keep: () => undefined });
       return {
         humans: createHumans(store, () => new Date().toISOString(), keys),
         runs,
