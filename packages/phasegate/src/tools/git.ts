@@ -35,12 +35,10 @@ export const git: ToolImplementation = defineTool({
     const environment = gitEnvironment(context.workspace);
     const cwd = await folderInside(context.workspace, input.cwd);
     await refuseLinks(context.workspace, cwd, words);
-    await refusePrograms(context, cwd, environment);
+    const repository = await refusePrograms(context, cwd, environment);
     const settings = GIT_SETTINGS.flatMap((setting) => ['-c', setting]);
-    return runInWorkspace(
-      { argv: ['git', '--no-pager', ...settings, ...words], input, environment },
-      context,
-    );
+    const argv = ['git', '--no-pager', ...settings, ...words] as const;
+    return runInWorkspace({ argv, input, environment: { ...environment, ...repository } }, context);
   },
 });
 
@@ -55,25 +53,27 @@ async function refuseLinks(root: string, cwd: string, words: readonly [string, .
   }
 }
 
-async function refusePrograms(
-  context: ToolContext,
-  cwd: string,
-  fixed: Readonly<Record<string, string>>,
-): Promise<void> {
+type Environment = Readonly<Record<string, string>>;
+
+/**
+ * Looks at the repository, and gives what binds git to it. INVARIANT: what was looked at is what is used. Git would look
+ * for a repository anew each time, and a folder can become one in between.
+ */
+async function refusePrograms(context: ToolContext, cwd: string, fixed: Environment): Promise<Environment> {
   const { runEnclosed } = await import('../workspace/runEnclosed.ts');
-  const ask = (...argv: string[]) =>
+  const askAt = (folder: string, bound: Environment, ...argv: string[]) =>
     runEnclosed(
       {
         argv: ['git', ...argv],
-        cwd,
-        environment: cleanEnvironment(process.env, context.workspace, fixed),
+        cwd: folder,
+        environment: cleanEnvironment(process.env, context.workspace, { ...fixed, ...bound }),
         timeoutMs: 10_000,
         maxOutputBytes: 1024 * 1024,
         signal: context.signal,
       },
       context.enclose,
     );
-  const top = await ask('rev-parse', '--show-toplevel');
+  const top = await askAt(cwd, {}, 'rev-parse', '--show-toplevel');
   if (top.how.kind === 'not_started') {
     throw new ToolFailure(
       'not_started',
@@ -90,7 +90,16 @@ async function refusePrograms(
   if ((await realpath(place).catch(() => '')) !== context.workspace) {
     throw new ToolFailure('git_refused', 'the repository says its files are elsewhere');
   }
-  const listed = await ask('config', '--list', '--show-scope', '--name-only', '-z');
+  // The folder at the root comes before all that lies below it, whatever it looks like.
+  const found = await askAt(context.workspace, {}, 'rev-parse', '--absolute-git-dir');
+  if (found.how.kind !== 'exited' || found.how.code !== 0) {
+    throw new ToolFailure('git_refused', 'the folder of the repository cannot be found');
+  }
+  const repository = {
+    GIT_DIR: found.stdout.toString().replace(/\n$/, ''),
+    GIT_WORK_TREE: context.workspace,
+  };
+  const listed = await askAt(cwd, repository, 'config', '--list', '--show-scope', '--name-only', '-z');
   if (listed.how.kind !== 'exited' || listed.how.code !== 0) {
     throw new ToolFailure('git_refused', 'the configuration of the repository cannot be read');
   }
@@ -102,4 +111,5 @@ async function refusePrograms(
       throw new ToolFailure('git_refused', message);
     }
   }
+  return repository;
 }

@@ -18,9 +18,11 @@ export function readGitCommand(line: string): readonly [string, ...string[]] {
   if (command.startsWith('-'))
     throw refused(`the option \`${command}\` before the command is not taken here`);
   if (!COMMANDS.has(command)) throw refused(`\`git ${command}\` is not carried out here`);
-  refuseOptions(command, rest.slice(at + 1));
-  refusePaths(rest.slice(at + 1));
-  return [command, ...rest.slice(at + 1)];
+  const given = rest.slice(at + 1);
+  refuseOptions(command, given);
+  refuseStrategies(command, given);
+  refusePaths(command, given);
+  return [command, ...(DIFFS.has(command) ? ['--no-ext-diff'] : []), ...given];
 }
 
 const HARMLESS_GLOBALS: ReadonlySet<string> = new Set([
@@ -29,6 +31,9 @@ const HARMLESS_GLOBALS: ReadonlySet<string> = new Set([
   '--no-optional-locks',
   '--literal-pathspecs',
 ]);
+
+/** These start a program that shows differences where the user has one. */
+const DIFFS: ReadonlySet<string> = new Set(['diff', 'diff-files', 'diff-index', 'diff-tree']);
 
 const COMMANDS: ReadonlySet<string> = new Set(
   (
@@ -46,7 +51,9 @@ const COMMANDS: ReadonlySet<string> = new Set(
 const REFUSED_OPTIONS = [
   '--contents',
   '--exec',
+  '--ext-diff',
   '--file',
+  '--help',
   '--ignore-revs-file',
   '--no-index',
   '--open-files-in-pager',
@@ -70,10 +77,10 @@ const REFUSED_LETTERS: Readonly<Record<string, { readonly letters: RegExp; reado
   tag: { letters: /F/, textAfter: 'm' },
 };
 
+/** INVARIANT: also behind a `--`, which ends the options only where it is not the value of one (`-X --`). */
 function refuseOptions(command: string, words: readonly string[]): void {
   const rule = REFUSED_LETTERS[command];
   for (const word of words) {
-    if (word === '--') return;
     const [name = ''] = word.split('=');
     const long =
       name.startsWith('--') && name.length > 2 && REFUSED_OPTIONS.some((option) => option.startsWith(name));
@@ -84,12 +91,55 @@ function refuseOptions(command: string, words: readonly string[]): void {
   }
 }
 
+/** Git's own ways to merge. Any other name is that of a program, and with a slash in it that of a file of the workspace. */
+const STRATEGIES: ReadonlySet<string> = new Set([
+  'octopus',
+  'ort',
+  'ours',
+  'recursive',
+  'resolve',
+  'subtree',
+]);
+
+/** Commands that take one, and whether `-s` is it. */
+const MERGING: ReadonlyMap<string, boolean> = new Map([
+  ['cherry-pick', false],
+  ['merge', true],
+  ['pull', true],
+  ['rebase', true],
+  ['revert', false],
+]);
+
+function refuseStrategies(command: string, words: readonly string[]): void {
+  const byLetter = MERGING.get(command);
+  if (byLetter === undefined) return;
+  for (const [index, word] of words.entries()) {
+    const given = strategyIn(word, byLetter);
+    if (given === null) continue;
+    const strategy = given === '' ? (words[index + 1] ?? '') : given;
+    if (!STRATEGIES.has(strategy)) throw refused(`\`${strategy}\` is not a merge strategy of git's own`);
+  }
+}
+
+/** The strategy that a word names; empty where it is the next word, and null where it names none. */
+function strategyIn(word: string, byLetter: boolean): string | null {
+  const [name = '', value = ''] = word.split(/=(.*)/s, 2);
+  if (name.length > 2 && '--strategy'.startsWith(name)) return value;
+  // What follows these letters in a word is their value.
+  const cluster = byLetter && /^-[^-]/.test(word) ? (word.slice(1).split(/[FSXm]/)[0] ?? '') : '';
+  const at = cluster.indexOf('s');
+  return at === -1 ? null : word.slice(at + 2);
+}
+
 /** Everything in a word that git could take for a path: itself, what is behind `=`, what is joined to a short option. */
 export function pathsIn(word: string): readonly string[] {
   const equals = word.indexOf('=');
   const joined = /^-[A-Za-z]./.test(word) ? word.slice(2) : '';
   return [word, equals === -1 ? '' : word.slice(equals + 1), joined].filter((path) => path !== '');
 }
+
+/** These read a file by any name, wherever it is: what looks like a path is one to them. */
+const READS_ANY_FILE: ReadonlySet<string> = new Set(['apply', 'diff']);
 
 /** Options whose value is text and no path. */
 const TEXTS: ReadonlySet<string> = new Set([
@@ -108,9 +158,10 @@ const TEXTS: ReadonlySet<string> = new Set([
  * A path that leaves the workspace, wherever it stands: as a word, behind `=`, or joined to a short option. A range
  * of revisions such as `main..topic` has no `..` between slashes.
  */
-function refusePaths(words: readonly string[]): void {
+function refusePaths(command: string, words: readonly string[]): void {
   for (const [index, word] of words.entries()) {
-    if (TEXTS.has(words[index - 1] ?? '') || isText(word)) continue;
+    const isValue = TEXTS.has(words[index - 1] ?? '') || isText(word);
+    if (isValue && !READS_ANY_FILE.has(command)) continue;
     if (!pathsIn(word).some(leaves)) continue;
     throw new ToolFailure('path_outside', `\`${word}\` is not a path inside the workspace`);
   }

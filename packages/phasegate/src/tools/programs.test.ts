@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { bash } from './bash.ts';
 import { outputOf, use, type Workspace, workspaceWith } from './fixtures/workspace.ts';
 import { git } from './git.ts';
@@ -108,6 +108,8 @@ describe('bash', () => {
 });
 
 describe('git', () => {
+  afterEach(() => void vi.unstubAllEnvs());
+
   test('runs one git command', async () => {
     const workspace = repository({ 'a.txt': 'one\n' });
 
@@ -173,6 +175,22 @@ describe('git', () => {
     'git diff --no-index a.txt link',
     'git blame --contents a.txt a.txt',
     'git grep -f a.txt',
+    'git rebase -X -- --exec "touch planted" HEAD~1',
+    'git grep -e -- --open-files-in-pager="touch planted" -e one',
+    'git log -- --output=planted',
+    'git diff --ext-diff',
+    'git log --help',
+    'git cherry-pick --strategy=x/evil side',
+    'git cherry-pick --strat x/evil side',
+    'git revert --strategy x/evil HEAD',
+    'git rebase --strategy=x/evil side',
+    'git rebase -s x/evil side',
+    'git rebase -qsx/evil side',
+    'git merge -nsx/evil side',
+    'git pull --rebase -s x/evil . side',
+    'git diff --no-ext-diff --src-prefix -S ../secret a.txt',
+    'git diff --src-prefix -S /etc/passwd a.txt',
+    'git apply --exclude -S ../secret',
   ])('does not run %s [S2.14 adv.B1 adv.B3 adv.B5 adv.B6]', async (command) => {
     const workspace = repository({ 'a.txt': 'one\n' });
 
@@ -181,6 +199,66 @@ describe('git', () => {
       output: { error: expect.stringMatching(/^(?:git_refused|path_outside)$/) },
     });
     expect(existsSync(join(workspace.root, 'planted'))).toBe(false);
+  });
+
+  test('shows what changed, and merges by the strategies that git has of its own', async () => {
+    const workspace = repository({ 'a.txt': 'one\n' });
+    inRepository(workspace, 'add', 'a.txt');
+    inRepository(workspace, 'commit', '-qm', 'one');
+    inRepository(workspace, 'checkout', '-qb', 'side');
+    writeFileSync(join(workspace.root, 'a.txt'), 'two\n');
+
+    const changed = outputOf(await use(git, workspace, { command: 'git diff HEAD' }));
+    expect(changed).toMatchObject({ exit_code: 0, stdout: expect.stringContaining('+two') });
+
+    inRepository(workspace, 'commit', '-qam', 'two');
+    inRepository(workspace, 'checkout', '-q', 'main');
+    for (const command of ['git merge -q -Xours -s ort side', 'git rebase -Xtheirs --strategy=ort side'])
+      expect(outputOf(await use(git, workspace, { command })), command).toMatchObject({ exit_code: 0 });
+    expect(readFileSync(join(workspace.root, 'a.txt'), 'utf8')).toBe('two\n');
+  });
+
+  test.each(['git commit -q --allow-empty -S -m x', 'git tag -s v1 -m x'])(
+    'signs with nobody’s key: %s',
+    async (command) => {
+      const workspace = repository({ 'a.txt': 'one\n' });
+      inRepository(workspace, 'add', 'a.txt');
+      inRepository(workspace, 'commit', '-qm', 'one');
+      const programs = workspaceWith({ gpg: `#!/bin/sh\ntouch ${workspace.root}/planted\n` });
+      chmodSync(join(programs.root, 'gpg'), 0o755);
+      vi.stubEnv('PATH', `${programs.root}:${process.env.PATH}`);
+
+      expect(outputOf(await use(git, workspace, { command })).exit_code).not.toBe(0);
+
+      expect(existsSync(join(workspace.root, 'planted'))).toBe(false);
+    },
+  );
+
+  test('uses the repository that it looked at, also where a folder becomes another one in between', async () => {
+    const workspace = repository({
+      'notes/sub/HEAD': 'not yet\n',
+      'notes/sub/config': '',
+      'notes/sub/objects/info/alternates': '\n',
+      'notes/sub/refs/heads/keep': '',
+      'notes/sub/.gitattributes': 'z filter=x\n',
+      'notes/sub/z': 'z\n',
+    });
+    const { root } = workspace;
+    const becomes = `[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = ${root}\n[filter "x"]\n\tclean = "touch ${root}/planted; cat"\n`;
+    writeFileSync(join(root, 'notes/sub/config'), becomes);
+    // Right after the last look, which is at the configuration.
+    const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
+    const programs = workspaceWith({
+      git: `#!/bin/sh\n${real} "$@"\ncode=$?\ncase "$*" in *--show-scope*) echo 'ref: refs/heads/main' > ${root}/notes/sub/HEAD;; esac\nexit $code\n`,
+    });
+    chmodSync(join(programs.root, 'git'), 0o755);
+    vi.stubEnv('PATH', `${programs.root}:${process.env.PATH}`);
+
+    const added = await use(git, workspace, { command: 'git add z', cwd: 'notes/sub' });
+
+    expect(readFileSync(join(root, 'notes/sub/HEAD'), 'utf8')).toBe('ref: refs/heads/main\n');
+    expect(existsSync(join(root, 'planted'))).toBe(false);
+    expect(added).toMatchObject({ ok: true });
   });
 
   test('runs no hook of the repository', async () => {
@@ -199,7 +277,6 @@ describe('git', () => {
     ['core.fsmonitor', 'touch planted; false'],
     ['core.pager', 'touch planted'],
     ['core.editor', 'touch planted'],
-    ['diff.external', 'touch planted'],
     ['core.sshCommand', 'touch planted'],
     ['alias.status', '!touch planted'],
   ])('starts nothing that the repository sets as %s', async (key, value) => {
@@ -219,6 +296,7 @@ describe('git', () => {
   test.each([
     ['filter.x.clean', 'touch planted; cat'],
     ['filter.x.process', 'touch planted'],
+    ['diff.external', 'touch planted'],
     ['diff.x.textconv', 'touch planted'],
     ['diff.x.command', 'touch planted'],
     ['merge.x.driver', 'touch planted'],

@@ -13,14 +13,20 @@ export const GIT_SETTINGS = [
   'credential.helper=',
   'commit.gpgSign=false',
   'tag.gpgSign=false',
+  // Where it is asked for by an option, nobody signs: the key would be a human's.
+  'gpg.program=false',
+  'gpg.openpgp.program=false',
+  'gpg.x509.program=false',
+  'gpg.ssh.program=false',
   'log.showSignature=false',
-  'diff.external=',
   'diff.ignoreSubmodules=all',
   'submodule.recurse=false',
   'fetch.recurseSubmodules=false',
   'push.recurseSubmodules=no',
   'gc.auto=0',
   'maintenance.auto=false',
+  // A folder of the workspace that looks like a repository is not one.
+  'safe.bareRepository=explicit',
   'protocol.ext.allow=never',
   'protocol.file.allow=never',
 ] as const;
@@ -44,7 +50,7 @@ export function gitEnvironment(workspace: string): Readonly<Record<string, strin
 
 /** Keys of a repository's own configuration that start a program, or lead elsewhere, and that no setting undoes. */
 const PROGRAM_KEYS =
-  /^(?:filter\..+\.(?:clean|smudge|process)|diff\..+\.(?:command|textconv)|merge\..+\.driver|gpg(?:\..+)?\.(?:program|defaultkeycommand)|hook\..+\.command|gc\.recentobjectshook|remote\..+\.(?:uploadpack|receivepack|vcs)|trailer\..+\.(?:command|cmd)|interactive\.difffilter|submodule\..+\.update|credential\..+\.helper|core\.worktree|include(?:if\..+)?\.path)$/i;
+  /^(?:filter\..+\.(?:clean|smudge|process)|diff\.(?:external|.+\.(?:command|textconv))|merge\..+\.driver|gpg(?:\..+)?\.(?:program|defaultkeycommand)|hook\..+\.command|gc\.recentobjectshook|remote\..+\.(?:uploadpack|receivepack|vcs)|trailer\..+\.(?:command|cmd)|interactive\.difffilter|submodule\..+\.update|credential\..+\.helper|core\.worktree|include(?:if\..+)?\.path)$/i;
 
 /** Whether a key of a repository's own configuration can have git start a program that no setting undoes. */
 export function startsProgram(key: string): boolean {

@@ -74,6 +74,8 @@ const READING = [
   'core.commitGraph=false',
   'core.useReplaceRefs=false',
   'core.quotePath=false',
+  // Ends a command that shows differences: none here does.
+  'diff.external=',
   'protocol.allow=never',
   // A container's checkout often belongs to another user; nothing of that repository is run.
   'safe.directory=*',
