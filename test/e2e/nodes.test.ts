@@ -116,10 +116,13 @@ test.runIf(FULL)(
         hint: expect.stringContaining('put the file of keys right'),
       });
       expect(JSON.stringify(told.body)).not.toContain(file);
+      const readiness = async () => (await node.send('GET', '/readyz')).body.status;
+      await expect.poll(readiness, { timeout: 20_000 }).toBe('keys_unavailable');
 
       writeFileSync(file, good);
       chmodSync(file, 0o600);
       expect(await checked(node, token)).toBe(200);
+      await expect.poll(readiness, { timeout: 20_000 }).toBe('ready');
     }
   },
 );

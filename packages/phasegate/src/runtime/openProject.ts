@@ -146,6 +146,7 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
     agents,
     watching,
     attach,
+    tokens,
     here: parts,
   });
   return {

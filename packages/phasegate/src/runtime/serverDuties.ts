@@ -1,11 +1,13 @@
 import { nameOf } from './auditDrafts.ts';
 import type { ServerDuties } from './ports.ts';
+import type { Tokens } from './tokens/tokens.ts';
 import { keepWatch, type Watch, type WatchParts, type WatchSettings } from './watch.ts';
 import { createDelivery, type Delivery } from './webhooks/webhookDelivery.ts';
 
 /** What the duties of a server are done with. */
 export interface DutyParts extends Omit<WatchParts, 'settings' | 'delivery'> {
   readonly watching?: WatchSettings | undefined;
+  readonly tokens: Pick<Tokens, 'known'>;
   /** Starts the servers that the config names. */
   readonly attach?: (() => Promise<void>) | undefined;
 }
@@ -14,6 +16,7 @@ export interface DutyParts extends Omit<WatchParts, 'settings' | 'delivery'> {
 export function createServerDuties({
   watching,
   attach,
+  tokens,
   ...parts
 }: DutyParts): ServerDuties & { end(): Promise<void> } {
   const { store } = parts;
@@ -42,6 +45,8 @@ export function createServerDuties({
       // Those who deliver leave it, as they know when nothing is under way.
       for (const delivery of deliveries) delivery.giveUpDuty();
     },
+    // Whatever token it is: the keys are looked at first.
+    demandKeys: () => void tokens.known(''),
     attachServers: async () => attach?.(),
     async end() {
       await Promise.all([...watches].map((watch) => watch.stop()));

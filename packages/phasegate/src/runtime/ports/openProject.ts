@@ -237,6 +237,8 @@ export interface ServerDuties {
   isOnDuty(): Promise<boolean>;
   /** This server cannot do it, and another is to: the watch leaves the duty when nothing of its own is under way. */
   giveUpDuty(): void;
+  /** Throws `keys_unavailable` where no token can be believed or issued for now. */
+  demandKeys(): void;
   /** Reads the config's servers, once, and starts the accepted ones; does not wait for them to answer. */
   attachServers(): Promise<void>;
 }

@@ -14,7 +14,7 @@ describe('the routes machines watch', () => {
     expect(await (await app.request('/readyz')).json()).toEqual({ status: 'ready' });
   });
 
-  test('say that the server is not ready when the store does not answer, or when it stops', async () => {
+  test('say that the server is not ready when the store does not answer, no token can be believed, or it stops', async () => {
     const broken = openDoor({
       wrap: (project) => ({
         ...project,
@@ -24,12 +24,25 @@ describe('the routes machines watch', () => {
         },
       }),
     });
+    const keyless = openDoor({
+      wrap: (project) => ({
+        ...project,
+        server: {
+          ...project.server,
+          demandKeys: () => {
+            throw new PhasegateError('keys_unavailable', 'the file is not there');
+          },
+        },
+      }),
+    });
     const stopping = openDoor();
     stopping.app.endStreams();
 
     expect((await broken.app.request('/readyz')).status).toBe(503);
     expect((await broken.app.request('/healthz')).status).toBe(200);
     expect((await stopping.app.request('/readyz')).status).toBe(503);
+    const told = await keyless.app.request('/readyz');
+    expect([told.status, await told.json()]).toEqual([503, { status: 'keys_unavailable' }]);
   });
 
   test.each(['/healthz', '/readyz'])(

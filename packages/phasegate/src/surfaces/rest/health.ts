@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { PhasegateError } from '@phasegate/core';
 import type { Context, MiddlewareHandler } from 'hono';
 import { isLoopback } from './address.ts';
 import { wrongKind } from './callers.ts';
@@ -13,7 +14,7 @@ export interface Health {
   readonly metricsGuard: MiddlewareHandler<RestEnv>;
   /** The process answers. */
   readonly alive: (c: Context<RestEnv>) => Response;
-  /** The store answers, and the server is not on its way out. */
+  /** The store answers, tokens can be believed, and the server is not on its way out. */
   readonly ready: (c: Context<RestEnv>) => Promise<Response>;
   readonly metrics: (c: Context<RestEnv>) => Promise<Response>;
   /** From now on the server is not ready. */
@@ -26,7 +27,7 @@ export function createHealth(
   metrics: Metrics,
 ): Health {
   let leaving = false;
-  const storeAnswers = oneLookAtATime(parts);
+  const readiness = oneLookAtATime(parts);
   const { metricsToken } = parts.settings;
   return {
     callerOfMetrics: (callers) => (c, next) => (shows(c, metricsToken) ? next() : callers(c, next)),
@@ -44,9 +45,8 @@ export function createHealth(
     },
     async ready(c) {
       if (leaving) return c.json({ status: 'stopping' }, 503);
-      return (await storeAnswers())
-        ? c.json({ status: 'ready' })
-        : c.json({ status: 'store_unavailable' }, 503);
+      const status = await readiness();
+      return c.json({ status }, status === 'ready' ? 200 : 503);
     },
     async metrics(c) {
       return c.body(await metrics.text(), 200, { 'content-type': metrics.contentType });
@@ -58,8 +58,8 @@ export function createHealth(
 }
 
 /** Anyone may ask as often as they like: the store is asked once at a time, and its answer holds for a moment. */
-function oneLookAtATime(parts: Pick<RestParts, 'project' | 'log' | 'now'>): () => Promise<boolean> {
-  let look: { readonly answer: Promise<boolean>; until: number } | undefined;
+function oneLookAtATime(parts: Pick<RestParts, 'project' | 'log' | 'now'>): () => Promise<Readiness> {
+  let look: { readonly answer: Promise<Readiness>; until: number } | undefined;
   return () => {
     if (look !== undefined && parts.now() < look.until) return look.answer;
     const begun = { answer: answers(parts), until: Number.POSITIVE_INFINITY };
@@ -79,16 +79,22 @@ function shows(c: Context<RestEnv>, token: string | undefined): boolean {
   return timingSafeEqual(hash(shown), hash(token));
 }
 
-async function answers({ project, log }: Pick<RestParts, 'project' | 'log'>): Promise<boolean> {
+type Readiness = 'ready' | 'store_unavailable' | 'keys_unavailable';
+
+async function answers({ project, log }: Pick<RestParts, 'project' | 'log'>): Promise<Readiness> {
   let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, PATIENCE, false);
+  const tooLate = new Promise<Readiness>((resolve) => {
+    timer = setTimeout(resolve, PATIENCE, 'store_unavailable');
   });
   try {
-    return await Promise.race([project.feed.newest().then(() => true), tooLate]);
+    // A node that refuses every token is of no use to a balancer, however well its store is.
+    project.server.demandKeys();
+    return await Promise.race([project.feed.newest().then(() => 'ready' as const), tooLate]);
   } catch (error) {
-    log.warn({ cause: error instanceof Error ? error.message : String(error) }, 'the store does not answer');
-    return false;
+    const areKeys = error instanceof PhasegateError && error.code === 'keys_unavailable';
+    const cause = error instanceof Error ? error.message : String(error);
+    log.warn({ cause }, areKeys ? 'the keys cannot be used' : 'the store does not answer');
+    return areKeys ? 'keys_unavailable' : 'store_unavailable';
   } finally {
     clearTimeout(timer);
   }
