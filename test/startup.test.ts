@@ -254,6 +254,41 @@ describe('what V8 made of the code', () => {
     expect(readdirSync(temporary)).toEqual([]);
   });
 
+  test('is kept where npm installs for the whole machine', async () => {
+    const { folder, call } = installed('lib/node_modules/phasegate');
+
+    await call();
+
+    expect(readdirSync(folder)).toEqual([`other-${process.version}-${process.arch}.code`]);
+  });
+
+  test.each([
+    ['a package that names it', 'package.json', 'node_modules/phasegate'],
+    ['a folder that npm alone knows of', 'node_modules/.package-lock.json', 'node_modules/phasegate'],
+    ['a package, stored as pnpm does', 'package.json', 'node_modules/.pnpm/p@1/node_modules/phasegate'],
+    ['a project of Phasegate', 'phasegate.config.yaml', 'tools/phasegate'],
+  ])('is neither read nor written in %s', async (_, mark, place) => {
+    const { base, folder, call } = installed(place);
+    writeFileSync(join(base, mark), '{}');
+
+    const { stdout } = await call();
+
+    expect(stdout).toBe('1 file valid\n');
+    expect(existsSync(folder)).toBe(false);
+  });
+
+  test('is no change of a project that has Phasegate in its folder and does not ignore it', async () => {
+    const { base, callIn } = installed('project/node_modules/phasegate');
+    writeFileSync(join(base, 'project/package.json'), '{}');
+    await run('git', ['init', '--quiet'], { cwd: join(base, 'project') });
+    const { run: id } = JSON.parse((await callIn('start', 'a', '--json')).stdout) as { run: string };
+    await callIn('status', id);
+
+    const { stdout } = await callIn('done', id, '--json');
+
+    expect(JSON.parse(stdout)).toMatchObject({ status: 'completed' });
+  });
+
   test('is not kept where the code belongs to somebody else', async (context) => {
     if (process.getuid?.() !== 0) context.skip();
     const { folder, call, give } = installed();
@@ -266,25 +301,30 @@ describe('what V8 made of the code', () => {
 });
 
 /** The command in a folder of its own, as npm installs it, with a workflow to validate. */
-function installed() {
+function installed(place = 'phasegate') {
   const base = mkdtempSync(join(tmpdir(), 'phasegate-installed-'));
+  const home = join(base, place);
   const temporary = join(base, 'tmp');
   mkdirSync(temporary);
-  mkdirSync(join(base, 'dist'));
+  mkdirSync(join(home, 'dist'), { recursive: true });
   for (const part of ['bin', 'dist/cli', 'package.json']) {
-    cpSync(join(PACKAGE, part), join(base, part), { recursive: true });
+    cpSync(join(PACKAGE, part), join(home, part), { recursive: true });
   }
   const project = join(base, 'project');
-  mkdirSync(project);
+  mkdirSync(project, { recursive: true });
   writeFileSync(join(project, 'agent_workflow.yaml'), 'workflow: a\nphases: { ONE: { writes: [] } }\n');
-  const program = join(base, 'bin/phasegate.js');
+  const program = join(home, 'bin/phasegate.js');
   const env = { PATH: process.env.PATH ?? '', HOME: base, TMPDIR: temporary };
+  const callIn = (...words: readonly string[]) =>
+    run(process.execPath, [program, ...words], { env, cwd: project });
   return {
-    folder: join(base, 'dist/compiled'),
-    built: join(base, 'dist/cli'),
+    base,
+    folder: join(home, 'dist/compiled'),
+    built: join(home, 'dist/cli'),
     temporary,
-    call: (command = 'validate') => run(process.execPath, [program, command], { env, cwd: project }),
-    give: (user: number) => run('chown', ['-R', String(user), join(base, 'dist')]),
+    call: (command = 'validate') => callIn(command),
+    callIn,
+    give: (user: number) => run('chown', ['-R', String(user), join(home, 'dist')]),
   };
 }
 

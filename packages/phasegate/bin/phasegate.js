@@ -19,13 +19,16 @@ if (process.platform !== 'linux' && process.platform !== 'darwin') {
 
 const { isAscii } = require('node:buffer');
 const fs = require('node:fs');
-const { join } = require('node:path');
+const { basename, dirname, join } = require('node:path');
 const { Script } = require('node:vm');
 
 /** The families of commands, as `bundle.js` built them. */
 const BUILT = join(__dirname, '../dist/cli');
 /** What was compiled of them. It lies beside the code; see `compiledFolder`. */
 const COMPILED = join(__dirname, '../dist/compiled');
+
+/** What makes a folder a project, as in `config/findProjectRoot.ts`, which is not loaded yet. */
+const PROJECT_MARKS = ['phasegate.config.json', 'phasegate.config.yaml', '.phasegate', 'agent_workflow.yaml'];
 
 /** Commands that are called often and for a moment. Each has its own kept code; all others share one. */
 const FREQUENT = ['done', 'hook', 'next', 'runs', 'start', 'status', 'task'];
@@ -178,9 +181,10 @@ function aligned(size) {
   return Math.ceil(size / ALIGNMENT) * ALIGNMENT;
 }
 
-/** The folder of kept code, if it and the code belong to this user and it is closed to all others. */
+/** The folder of kept code, if it and the code belong to this user, it is closed to all others and in no project. */
 function compiledFolder() {
   const user = process.getuid?.();
+  if (isInProject()) return null;
   try {
     if (user === undefined || fs.lstatSync(join(BUILT, 'main.js')).uid !== user) return null;
     let found = fs.lstatSync(COMPILED, { throwIfNoEntry: false });
@@ -192,5 +196,19 @@ function compiledFolder() {
   } catch {
     // Two may make it at once, or it cannot be made: this process compiles for itself.
     return null;
+  }
+}
+
+/**
+ * Whether the code lies in a project: one of Phasegate's, or a package's with its `node_modules`. What is written there
+ * is a change of the workspace, by which a command would refuse the very phase that it is called for.
+ */
+function isInProject() {
+  for (let folder = __dirname; ; folder = dirname(folder)) {
+    if (PROJECT_MARKS.some((mark) => fs.existsSync(join(folder, mark)))) return true;
+    // npm writes the second file where nothing else names what is installed. A global folder has neither.
+    const installed = [join(dirname(folder), 'package.json'), join(folder, '.package-lock.json')];
+    if (basename(folder) === 'node_modules' && installed.some((file) => fs.existsSync(file))) return true;
+    if (folder === dirname(folder)) return false;
   }
 }
