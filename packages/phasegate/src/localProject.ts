@@ -141,6 +141,8 @@ export async function openLocalProject({ projectDir, env, ...given }: LocalProje
     keysNotice: async () => (await import('./keysNotice.ts')).keysNotice({ ...where, database }),
     exists: async () =>
       isMarkedProject(root) || hasStateIn(stateOf(root, env)) || (await catalog.list()).length > 0,
+    measures: async (folder) =>
+      (await import('./workspace/fence/measuresBelow.ts')).measuresBelow(root, folder, env),
     catalog,
     codeGate,
     standards,

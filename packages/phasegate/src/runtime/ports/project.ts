@@ -36,6 +36,8 @@ export interface Project {
   keysNotice(): Promise<string | null>;
   /** Whether there is anything of a project here: a mark, state, or a workflow. Makes nothing. */
   exists(): Promise<boolean>;
+  /** Whether changes in a folder at the top of the workspace count: it is there, and no ignore rule leaves it out. */
+  measures(folder: string): Promise<boolean>;
   readonly catalog: Catalog;
   /** Whether the code of a workflow may be run here. */
   readonly codeGate: CodeGate;

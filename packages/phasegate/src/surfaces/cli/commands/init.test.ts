@@ -60,6 +60,24 @@ test('run again, it says how to start what was accepted, and what to accept wher
   expect(await initAgain()).toMatchObject({ next_action: 'phasegate validate' });
 });
 
+test('says that `node_modules` is to be ignored, where it is there and no rule leaves it out', async () => {
+  const warnings = async (files: Record<string, string>) => {
+    const shell = makeShell(files);
+    if (files['package.json'] !== undefined) mkdirSync(join(shell.root, 'node_modules'));
+    const { json } = await shell.call(['init', '--yes', '--template', 'minimal', '--json']);
+    return json().warnings;
+  };
+  const installed = { 'package.json': '{}' };
+
+  expect(await warnings({})).toBeUndefined();
+  expect(await warnings({ ...installed, '.gitignore': '/node_modules/\n' })).toBeUndefined();
+  expect(await warnings(installed)).toEqual([
+    expect.stringMatching(
+      /^`node_modules` is not ignored: add it to `\.gitignore` before you start a run, as /,
+    ),
+  ]);
+});
+
 test('an editor is told of the schema only where it is installed in the project', async () => {
   const schema = 'node_modules/phasegate/schemas/workflow.schema.json';
   const firstLine = async (files: Record<string, string>, template: string, path: string) => {

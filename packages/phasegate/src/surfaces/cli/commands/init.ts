@@ -162,7 +162,9 @@ async function tell(
   { template, settled, port, files, human, trusted, hooks, verifiable }: Done,
 ): Promise<ExitCode> {
   const { out } = invocation;
-  const { root, stateDir } = await invocation.project();
+  const project = await invocation.project();
+  const { root, stateDir } = project;
+  const warnings = [...hooks.warnings, ...((await project.measures('node_modules')) ? [NOT_IGNORED] : [])];
   const { created, kept, client } = files;
   const changed = client.change === 'changed' ? [MCP_FILE] : [];
   const { action: next_action, shown } = await nextSteps(invocation, {
@@ -185,7 +187,7 @@ async function tell(
       human: human?.principal.name ?? null,
       trusted,
       clients: hooks.report.map(({ title: _title, ...client }) => client),
-      ...(hooks.warnings.length === 0 ? {} : { warnings: hooks.warnings }),
+      ...(warnings.length === 0 ? {} : { warnings }),
       next_action,
     },
     () =>
@@ -214,7 +216,7 @@ async function tell(
           ...after.map((text) => `         ${text}`),
         ]),
         ...(hooks.noneFound === true ? [NO_CLIENT] : []),
-        ...hooks.warnings.map((text) => `${out.paint.red('warning')}  ${text}`),
+        ...warnings.map((text) => `${out.paint.red('warning')}  ${text}`),
         `state    ${stateDir}`,
         ...shown.map((step, index) => `${index === 0 ? 'next:' : '  or:'} ${out.paint.cyan(step)}`),
       ].join('\n'),
@@ -227,6 +229,9 @@ function verifiableLine({ verified, missing, next }: Verifiable): string {
   if (verified) return 'evidence verified: tests are run in a sandbox, on a copy of the tree';
   return `evidence observed, not verified, as ${missing}: tests are run in the workspace; to have them verified: ${next}`;
 }
+
+const NOT_IGNORED =
+  '`node_modules` is not ignored: add it to `.gitignore` before you start a run, as whatever tools write there counts as a change outside the scope and refuses the phase';
 
 const NO_CLIENT = `no client of agents was found, so none is held by hooks: install one (${CLIENT_NAMES.join(', ')}) and run \`phasegate init\` again, or name it with \`--client\``;
 
