@@ -1,10 +1,13 @@
-import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { DependencySet, Sandbox, Store, UnlockedHuman } from '@phasegate/core/ports';
-import { expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createDependencies } from './dependencies.ts';
 import { openFrozenSets } from './frozenSets.ts';
+
+afterEach(() => vi.unstubAllEnvs());
 
 const PACKAGES = {
   '': { name: 'sums' },
@@ -15,16 +18,102 @@ const PACKAGES = {
 };
 
 test('a lockfile has nothing read or written outside of the project and of its copy [S2.2]', async () => {
-  const base = mkdtempSync(join(tmpdir(), 'phasegate-deps-'));
-  for (const [path, text] of Object.entries({
+  const { staged, frozen } = await freeze({
     'project/package.json': '{}',
     'project/package-lock.json': JSON.stringify({ lockfileVersion: 3, packages: PACKAGES }),
     'project/packages/one/package.json': '{}',
     'other/package.json': '{ "mine": true }',
-  })) {
+  });
+
+  await expect(frozen).rejects.toThrow('seen enough');
+  expect(staged.filter((path) => path.endsWith('.json')).sort()).toEqual([
+    'tree/package-lock.json',
+    'tree/package.json',
+    'tree/packages/one/package.json',
+  ]);
+});
+
+describe('a package that the lockfile takes from a file', () => {
+  const BYTES = 'the bytes of a package';
+  const integrity = `sha512-${hash('sha512', BYTES, 'base64')}`;
+  const locked = (resolved: string, by: string | undefined = integrity) =>
+    JSON.stringify({ lockfileVersion: 3, packages: { 'node_modules/one': { resolved, integrity: by } } });
+
+  test('of the project is installed from there, where it has the hash of the lockfile', async () => {
+    const { staged, frozen } = await freeze({
+      'project/package-lock.json': locked('file:packed/one%231.tgz'),
+      'project/packed/one#1.tgz': BYTES,
+    });
+
+    await expect(frozen).rejects.toThrow('seen enough');
+    expect(staged).toContain('tree/packed/one#1.tgz');
+  });
+
+  test('is taken so from a lockfile of pnpm, too', async () => {
+    const lines = `packages:\n\n  one@file:one.tgz:\n    resolution: {integrity: ${integrity}, tarball: file:one.tgz}\n`;
+    const { staged, frozen } = await freeze({ 'project/pnpm-lock.yaml': lines, 'project/one.tgz': BYTES });
+
+    await expect(frozen).rejects.toThrow('seen enough');
+    expect(staged).toContain('tree/one.tgz');
+  });
+
+  const NOT_HERE = 'it is not a tarball in the folder of the lockfile';
+  const REFUSED: readonly (readonly [string, string, string, string | undefined])[] = [
+    ['outside of the project', 'file:../one.tgz', NOT_HERE, integrity],
+    ['named from the root of the disk', 'file:/one.tgz', NOT_HERE, integrity],
+    // It would say how everything else is installed.
+    ['that is settings of npm', 'file:.npmrc', NOT_HERE, integrity],
+    ['that was installed', 'file:node_modules/one.tgz', NOT_HERE, integrity],
+    ['that is not there', 'file:two.tgz', 'there is no file `two.tgz`', integrity],
+    ['that is a link', 'file:linked.tgz', 'leads through the link `linked.tgz`', integrity],
+    ['behind a link', 'file:away/one.tgz', 'leads through the link `away`', integrity],
+    ['that is a folder', 'file:folder.tgz', 'is not a file', integrity],
+    ['without a hash', 'file:one.tgz', 'the lockfile has no sha512 of it', undefined],
+    ['with a weak hash', 'file:one.tgz', 'the lockfile has no sha512 of it', 'sha1-abc='],
+    [
+      'with another hash',
+      'file:one.tgz',
+      'its sha512 is not the one that the lockfile has',
+      `sha512-${hash('sha512', 'another', 'base64')}`,
+    ],
+  ];
+  test.each(REFUSED)('%s is refused before anything is installed', async (_, resolved, reason, by) => {
+    const file = resolved.slice('file:'.length);
+    const { staged, frozen } = await freeze({
+      'project/package-lock.json': locked(resolved, by ?? ''),
+      'project/one.tgz': BYTES,
+      'project/.npmrc': BYTES,
+      'project/node_modules/one.tgz': BYTES,
+      'project/folder.tgz/one.tgz': BYTES,
+      'one.tgz': BYTES,
+    });
+
+    await expect(frozen).rejects.toMatchObject({
+      code: 'deps_not_frozen',
+      message: expect.stringContaining(
+        `\`package-lock.json\` takes a package from the file \`${file}\`, which is not copied: `,
+      ) as string,
+      hint: expect.stringMatching(/ with `npm install \.\/\S+`, then `phasegate deps freeze`$/) as string,
+    });
+    await expect(frozen).rejects.toThrow(reason);
+    expect(staged).toEqual([]);
+  });
+});
+
+/** Freezes as far as the first program, and gives what it would have found. */
+async function freeze(files: Readonly<Record<string, string>>) {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'phasegate-deps-')));
+  for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(base, path)), { recursive: true });
     writeFileSync(join(base, path), text);
   }
+  // No program is started; that one is there is asked.
+  mkdirSync(join(base, 'bin'));
+  for (const program of ['npm', 'pnpm'])
+    writeFileSync(join(base, 'bin', program), '#!/bin/sh\n', { mode: 0o755 });
+  vi.stubEnv('PATH', `${join(base, 'bin')}:${process.env.PATH}`);
+  symlinkSync('../one.tgz', join(base, 'project/linked.tgz'));
+  symlinkSync('..', join(base, 'project/away'));
   const seal = { sign: () => 'signed', verifySignature: () => true };
   const staged: string[] = [];
   const dependencies = createDependencies({
@@ -34,22 +123,16 @@ test('a lockfile has nothing read or written outside of the project and of its c
       state: async () => ({ works: true, by: 'a stand-in' }),
       async enclose() {
         const all = readdirSync(join(base, 'state/deps'), { recursive: true, encoding: 'utf8' });
-        staged.push(...all.map((path) => path.replace(/^\.new-npm-[0-9a-f]+\/?/, '')));
+        staged.push(...all.map((path) => path.replace(/^\.new-p?npm-[0-9a-f]+\/?/, '')));
         throw new Error('seen enough');
       },
     } as Pick<Sandbox, 'state' | 'enclose'>,
     store: {} as Pick<Store, 'note'>,
     now: Date.now,
   });
-  const [{ kind, lockfile, hash }] = (await dependencies.list()) as [DependencySet];
-
-  const order = { kind, lockfile, hash, scripts: [], hosts: [] };
+  const [{ kind, lockfile, hash: shown }] = (await dependencies.list()) as [DependencySet];
+  const order = { kind, lockfile, hash: shown, scripts: [], hosts: [] };
   const frozen = dependencies.freeze(order, { principal: { name: 'maria' } } as UnlockedHuman);
-
-  await expect(frozen).rejects.toThrow('seen enough');
-  expect(staged.filter((path) => path.endsWith('.json')).sort()).toEqual([
-    'tree/package-lock.json',
-    'tree/package.json',
-    'tree/packages/one/package.json',
-  ]);
-});
+  frozen.catch(() => undefined);
+  return { staged, frozen };
+}

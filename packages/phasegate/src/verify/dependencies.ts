@@ -17,6 +17,7 @@ import { relativePath } from '../workspace/relativePath.ts';
 import { runEnclosed } from '../workspace/runEnclosed.ts';
 import { type FrozenSets, TREE } from './frozenSets.ts';
 import { INSTALLERS, type InstallPlace, scriptsWanted } from './installers.ts';
+import { copyLocalTarballs } from './localTarballs.ts';
 import {
   buildIn,
   hostsIn,
@@ -108,7 +109,11 @@ async function install(
   try {
     const tree = join(staged, TREE);
     const place: InstallPlace = { tree, lockfile, scripts: order.scripts };
-    const copied = copyManifests(parts.root, place);
+    const folder = folderOf(lockfile.path);
+    const copied = [
+      ...copyManifests(parts.root, place),
+      ...(await copyLocalTarballs(lockfile, { root: parts.root, folder, tree })),
+    ];
     for (const argv of INSTALLERS[order.kind].steps(place))
       await runStep(parts, { argv, order, place, environment });
     for (const file of copied) rmSync(join(tree, file), { force: true });

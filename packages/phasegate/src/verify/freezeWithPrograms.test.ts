@@ -62,6 +62,19 @@ describe.runIf(FULL && found.state.works)('the real installer, in the sandbox an
     300_000,
   );
 
+  test.runIf(isThere('npm', '--version'))(
+    'npm installs a package from a file that the lockfile names, as the README installs Phasegate',
+    async () => {
+      const files = await packedBeside();
+
+      const tree = await freeze('npm', files);
+
+      expect(existsSync(join(tree, 'node_modules/one/package.json'))).toBe(true);
+      expect(existsSync(join(tree, PACKED))).toBe(false);
+    },
+    120_000,
+  );
+
   test.runIf(existsSync(join(RUNNERS, 'node_modules/pnpm')))(
     'pnpm takes every word of its line',
     async () => {
@@ -72,6 +85,20 @@ describe.runIf(FULL && found.state.works)('the real installer, in the sandbox an
       };
 
       expect(existsSync(join(await freeze('pnpm', files, { path }), 'node_modules'))).toBe(true);
+    },
+    120_000,
+  );
+
+  test.runIf(existsSync(join(RUNNERS, 'node_modules/pnpm')))(
+    'pnpm installs a package from a file that the lockfile names',
+    async () => {
+      const path = [join(RUNNERS, 'node_modules/.bin'), dirname(process.execPath), SYSTEM].join(':');
+      const files = await packedBeside();
+      const sha512 = hash('sha512', files[PACKED] as Buffer, 'base64');
+
+      const tree = await freeze('pnpm', { ...files, 'pnpm-lock.yaml': pnpmLock(sha512) }, { path });
+
+      expect(existsSync(join(tree, 'node_modules/one/package.json'))).toBe(true);
     },
     120_000,
   );
@@ -112,6 +139,32 @@ test('what a human allowed is built from source, and nothing else is: uv and pip
   expect(line('pip')).toContain('--only-binary :all: --no-binary right');
 });
 
+const PACKED = 'one-1.0.0.tgz';
+
+/** A project that npm installed a packed package into. */
+async function packedBeside(): Promise<Readonly<Record<string, string | Buffer>>> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'phasegate-packed-')));
+  const npm = (words: readonly string[], cwd: string) =>
+    expect(spawnSync('npm', words, { cwd, env: { PATH: SYSTEM, HOME: folder } }).status).toBe(0);
+  mkdirSync(join(folder, 'one'));
+  writeFileSync(join(folder, 'one/package.json'), '{ "name": "one", "version": "1.0.0" }\n');
+  npm(['pack', './one'], folder);
+  writeFileSync(join(folder, 'package.json'), '{ "name": "project", "private": true }\n');
+  npm(['install', '--offline', '--no-audit', '--save-dev', `./${PACKED}`], folder);
+  const named = ['package.json', 'package-lock.json', PACKED];
+  return Object.fromEntries(named.map((name) => [name, readFileSync(join(folder, name))]));
+}
+
+function pnpmLock(sha512: string): string {
+  const file = `file:${PACKED}`;
+  return [
+    "lockfileVersion: '9.0'\n\nimporters:\n\n  .:\n    devDependencies:\n      one:",
+    `        specifier: ${file}\n        version: ${file}\n\npackages:\n\n  one@${file}:`,
+    `    resolution: {integrity: sha512-${sha512}, tarball: ${file}}\n    version: 1.0.0`,
+    `\nsnapshots:\n\n  one@${file}: {}\n`,
+  ].join('\n');
+}
+
 /** An index of packages on this machine with one wheel, which holds a module and a program. */
 async function servedIndex() {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'phasegate-index-')));
@@ -151,7 +204,7 @@ with zipfile.ZipFile(sys.argv[1], 'w') as wheel:
 /** Freezes as a human would have it, and gives the folder of what was installed. */
 async function freeze(
   kind: DependencyKind,
-  files: Readonly<Record<string, string>>,
+  files: Readonly<Record<string, string | Buffer>>,
   { hosts = [], path = SYSTEM }: { readonly hosts?: readonly string[]; readonly path?: string } = {},
 ): Promise<string> {
   // Programs of the system: those that are switched by files in a home find none in the sandbox.
