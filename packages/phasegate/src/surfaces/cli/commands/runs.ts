@@ -1,9 +1,9 @@
-import type { RunQuery } from '@phasegate/core';
+import type { Principal, RunQuery } from '@phasegate/core';
 import { RUN_STATUSES } from '@phasegate/core/contract';
 import { type Goal, goalAuthor } from '@phasegate/core/engine';
 import { oneLine } from '@phasegate/core/model';
 import { encodeLine } from '@phasegate/wire';
-import type { Arguments, CliCommand } from '../command.ts';
+import type { Arguments, CliCommand, Invocation } from '../command.ts';
 import { overriddenMark, paintStatus } from '../text/describeRun.ts';
 import { table } from '../text/table.ts';
 import { callerOf, HUMAN_OPTIONS } from '../unlockHuman.ts';
@@ -28,8 +28,9 @@ export const runs: CliCommand = {
     const query = queryOf(args);
     const caller = await callerOf(invocation);
     const found = await (await invocation.reach()).as(caller).runs(query);
+    const none = found.length === 0 ? await noneText(invocation, caller) : '';
     await out.result({ runs: found.map(encodeLine) }, () => {
-      if (found.length === 0) return 'no runs';
+      if (found.length === 0) return none;
       const goals = found.some(({ goal }) => goal !== undefined);
       return table([
         ['run', 'workflow', 'status', 'phase', 'target', ...(goals ? ['goal'] : []), 'changed'].map((title) =>
@@ -49,6 +50,18 @@ export const runs: CliCommand = {
     return 0;
   },
 };
+
+/**
+ * Nothing found. INVARIANT: an agent is not told whether others have runs; the same is said wherever there may be some.
+ */
+async function noneText(invocation: Invocation, { kind }: Principal): Promise<string> {
+  if (kind !== 'agent' || invocation.server !== null) return 'no runs';
+  const { humans, agents } = await invocation.open();
+  const mayBeMore = (await humans.list()).length > 0 || (await agents.list()).length > 0;
+  return mayBeMore
+    ? 'no runs of yours; those that agents with keys hold are shown with `--as NAME`, to a human'
+    : 'no runs';
+}
 
 /** The beginning of a goal, with whose words it is: all of it is in `status`. */
 function inBrief(goal: Goal): string {

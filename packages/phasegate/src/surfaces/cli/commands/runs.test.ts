@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { makeShell } from '../fixtures/callCli.ts';
+
+const WORKFLOW = 'workflow: w\nphases:\n  A: { instructions: Do it., writes: [] }\n';
+const SECRET = 'open sesame';
+
+test('where others may have runs, an agent without any is not told that there are none', async () => {
+  const shell = makeShell({ 'w.workflow.yaml': WORKFLOW });
+  expect((await shell.call(['runs'])).stdout).toBe('no runs\n');
+  await shell.callAs(SECRET, ['humans', 'add', 'maria']);
+  await shell.callAs(SECRET, ['trust', '--yes']);
+  const before = await shell.call(['runs']);
+  const { key } = (await shell.callAs(SECRET, ['agents', 'add', 'ada', '--json'])).json();
+  await shell.call(['start', 'w'], '', { PHASEGATE_KEY: String(key) });
+
+  const here = await shell.call(['runs']);
+  const human = await shell.callAs(SECRET, ['runs', '--json']);
+
+  expect(here.stdout).toBe(
+    'no runs of yours; those that agents with keys hold are shown with `--as NAME`, to a human\n',
+  );
+  // Whether there are any is not an agent's to know.
+  expect(here.stdout).toBe(before.stdout);
+  expect(human.json().runs).toMatchObject([{ workflow: 'w' }]);
+});
