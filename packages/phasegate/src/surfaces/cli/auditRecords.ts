@@ -31,6 +31,26 @@ export async function* feedRecords(
   }
 }
 
+/**
+ * Records of several chains, each chain in its order and the chains among each other by time. The time in a record is
+ * that of the request it belongs to, which is earlier than those of checks that ran in it: each counts from the latest
+ * time that its chain has had.
+ */
+export function byTime(records: readonly AuditRecord[]): readonly AuditRecord[] {
+  const latest = new Map<string | null, string>();
+  const placed = records
+    .toSorted((one, other) => one.seq - other.seq)
+    .map((record) => {
+      const before = latest.get(record.run) ?? '';
+      const at = record.time > before ? record.time : before;
+      latest.set(record.run, at);
+      return { at, record };
+    });
+  // Sorting keeps what is equal in its order.
+  placed.sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0));
+  return placed.map(({ record }) => record);
+}
+
 async function* chain(
   gate: Phasegate,
   runId: string | null,

@@ -1,5 +1,6 @@
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import type { JsonObject } from '@phasegate/core';
 import { expect, test } from 'vitest';
 import { openTestProject } from '../../../runtime/fixtures/openTestProject.ts';
 import { makeShell, TESTED_PROJECT } from '../fixtures/callCli.ts';
@@ -35,6 +36,24 @@ test('anchor prints an anchor, and verify goes by it', async () => {
   expect(since.json()).not.toHaveProperty('anchor');
   expect(forged.code).toBe(1);
   expect(forged.stdout).toContain("the anchor does not have the project's signature");
+});
+
+test('tail shows a run by its numbers: a completion stands behind the check that ran in it', async () => {
+  const check = `{ check: command, with: { argv: ["${process.execPath}", "--version"] }, message: no }`;
+  const shell = makeShell({
+    'w.workflow.yaml': `workflow: w\nphases:\n  A: { writes: [], postconditions: [${check}] }\n`,
+  });
+  const run = String((await shell.call(['start', 'w', '--json'])).json().run);
+  await shell.call(['done', run]);
+
+  const one = (await shell.call(['audit', 'tail', '--run', run, '--json'])).json();
+  const all = (await shell.call(['audit', 'tail', '--json'])).json();
+
+  const records = one.records as { event: string; seq: number }[];
+  const numbers = records.map(({ seq }) => seq);
+  expect(records.map(({ event }) => event)).toEqual(['run_started', 'check_executed', 'phase_completed']);
+  expect(numbers).toEqual(numbers.toSorted((first, second) => first - second));
+  expect((all.records as JsonObject[]).filter((record) => record.run === run)).toEqual(records);
 });
 
 test('on a terminal tail prints a short line for each record', async () => {

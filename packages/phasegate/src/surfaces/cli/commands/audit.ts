@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { type AuditRecord, own, type Principal } from '@phasegate/core';
 import { oneLine, systemReason } from '@phasegate/core/model';
 import { anchorsAt } from '../anchorsAt.ts';
-import { auditRecords, feedRecords } from '../auditRecords.ts';
+import { auditRecords, byTime, feedRecords } from '../auditRecords.ts';
 import type { CliCommand, ExitCode, Invocation } from '../command.ts';
 import type { Paint } from '../paint.ts';
 import { wholeRun } from '../runOf.ts';
@@ -205,8 +205,6 @@ async function freshRecords(invocation: Invocation): Promise<() => Promise<reado
   const caller = await callerOf(invocation);
   const project = await invocation.reach();
   const run = await namedRun(invocation, caller);
-  const inOrder = (records: AuditRecord[]) =>
-    records.sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : a.seq - b.seq));
   if (invocation.server !== null && run === undefined) {
     // One question instead of one for each run.
     let last = 0;
@@ -216,14 +214,14 @@ async function freshRecords(invocation: Invocation): Promise<() => Promise<reado
         records.push(record);
         last = id;
       }
-      return inOrder(records);
+      return byTime(records);
     };
   }
   const seen = new Map<string | null, number>();
   return async () => {
     const records = await gather(auditRecords(project.as(caller), run, seen));
     for (const record of records) seen.set(record.run, record.seq);
-    return inOrder(records);
+    return byTime(records);
   };
 }
 
