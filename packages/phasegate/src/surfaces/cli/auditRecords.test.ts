@@ -12,7 +12,7 @@ const ANY = fc.array(
   { maxLength: 12 },
 );
 
-test('no chain is shown out of its order, whatever times are in it, and nothing is left out', () => {
+test('every chain keeps its order, whatever times are in it, and nothing is left out', () => {
   fc.assert(
     fc.property(ANY, (drawn) => {
       const shown = byTime(numbered(drawn));

@@ -16,7 +16,7 @@ function spell({ action, run: runId }: NextCall): string {
       return `${oneLine(action.text)}; look again with \`phasegate status ${run}\``;
     case 'claim':
       return action.text === 'claim the run'
-        ? `${action.text}: \`phasegate run ${run} --agent NAME\``
+        ? `${action.text}: \`phasegate run ${run} --agent NAME\`, or \`phasegate claim ${run}\` to do it yourself`
         : oneLine(action.text);
     case 'use_allowed_tool':
     case 'start':

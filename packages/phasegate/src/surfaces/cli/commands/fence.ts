@@ -16,7 +16,8 @@ import { usageError } from '../usage.ts';
 /** `phasegate fence`: what was changed outside a phase's scope, and what a human does about it. */
 export const fence: CliCommand = {
   usage: [
-    'fence RUN [--diff] [PATH…]',
+    'fence [RUN] [--diff]',
+    'fence RUN --diff PATH…',
     'fence RUN restore PATH… [--shown HASH] [--as NAME] [--passphrase-fd N]',
     'fence RUN quarantine PATH… [--shown HASH] [--as NAME] [--passphrase-fd N]',
     'fence RUN accept PATH… --reason TEXT [--shown HASH] [--as NAME] [--passphrase-fd N]',
@@ -48,13 +49,18 @@ export const fence: CliCommand = {
     ...HUMAN_OPTIONS,
   },
   positionals: ['RUN', '[PATH…]'],
+  runByDefault: true,
   server: 'used',
   async run(invocation) {
     const { args, out } = invocation;
-    const [, word, ...paths] = args.positionals;
-    if (word === 'restore' || word === 'quarantine' || word === 'accept') {
-      return settle(invocation, wishOf(invocation, word, paths));
-    }
+    const [first = '', word = '', ...paths] = args.positionals;
+    // What is done about changes is done to a run by its name.
+    if (isAction(first))
+      throw usageError(
+        `RUN is missing before \`${first}\``,
+        `\`phasegate fence\` shows which it is, and the whole command`,
+      );
+    if (isAction(word)) return settle(invocation, wishOf(invocation, word, paths));
     if (args.flag('all')) throw usageError('`--all` goes with `accept`');
     // Where the project is, anyone may look; a server asks who it is.
     const caller = invocation.server === null ? LOCAL_AGENT : await callerOf(invocation);
@@ -78,6 +84,10 @@ export const fence: CliCommand = {
     return report.outside.length === 0 && report.problem === null ? 0 : 1;
   },
 };
+
+function isAction(word: string): word is FenceOrder['action'] {
+  return word === 'restore' || word === 'quarantine' || word === 'accept';
+}
 
 /** What is to be done, before it is known what it is about. */
 type Wish = Omit<FenceOrder, 'shown'>;

@@ -178,7 +178,9 @@ test('a queued run says by which command it is taken up, and a stop without a re
   const { run, next_action } = (await shell.call(['start', 'errand', '--queue', '--json'])).json();
   const stopped = await shell.call(['stop', String(run)]);
 
-  expect(next_action).toBe(`claim the run: \`phasegate run ${run} --agent NAME\``);
+  expect(next_action).toBe(
+    `claim the run: \`phasegate run ${run} --agent NAME\`, or \`phasegate claim ${run}\` to do it yourself`,
+  );
   expect(stopped).toMatchObject({ code: 2, stderr: expect.stringContaining('add `--reason TEXT`') });
 });
 

@@ -16,6 +16,13 @@ test('the only run is meant where none is named, by its agent and by its human',
 
   expect((await shell.call(['status', '--json'])).json()).toMatchObject({ run, status: 'active' });
   expect((await shell.call(['next', '--json'])).json()).toMatchObject({ run });
+  expect((await shell.call(['fence', '--json'])).json()).toMatchObject({ run, outside: [] });
+  expect((await shell.call(['fence', '--diff', '--json'])).json()).toMatchObject({ run, diff: '' });
+  // What changes something names the run.
+  expect(await shell.call(['fence', 'restore', 'a.txt'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('RUN is missing before `restore`'),
+  });
   expect((await shell.call(['done', '--json'])).json()).toMatchObject({ status: 'waiting' });
   const unseen = await shell.callAs('open sesame', ['decide', '--option', 'Yes']);
   expect(unseen).toMatchObject({ code: 2, stderr: expect.stringContaining('`--shown HASH` is missing') });
