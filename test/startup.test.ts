@@ -33,7 +33,7 @@ const FAMILIES: Readonly<Record<string, number>> = {
   'code.js': 230,
   'database.js': 43,
   'definitions.js': 510,
-  'everyday.js': 909,
+  'everyday.js': 910,
   'exampleEvidence.js': 2,
   'fence.js': 80,
   'fenceActs.js': 9,
@@ -65,7 +65,7 @@ const FAMILIES: Readonly<Record<string, number>> = {
   'setUp.js': 129,
   'svgPlot.js': 4,
   'tests.js': 113,
-  'verify.js': 52,
+  'verify.js': 56,
   'worker.js': 12,
   'worktree.js': 4,
 };

@@ -187,6 +187,11 @@ test('a server that is not there is told once with a way out, and plain http els
   const call = (url: string) =>
     begin(project, ['worker', '--json', '--url', url, '--keys', file, '--', process.execPath]).result;
 
+  const keyless = await phasegate(project, [
+    ...['worker', '--json', '--url', 'http://127.0.0.1:1', '--keys', '/nope', '--', 'true'],
+  ]);
+  expect(keyless).toMatchObject({ code: 2, json: { error: 'usage' } });
+  expect(keyless.json.hint).toContain('name a file with a key on each line; `phasegate agents add NAME`');
   const away = await call('http://127.0.0.1:1');
   expect(away).toMatchObject({ code: 1, json: { error: 'server_unreachable' } });
   expect(away.json.message).toBe('`http://127.0.0.1:1` does not answer');

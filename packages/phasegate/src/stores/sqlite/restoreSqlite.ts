@@ -52,18 +52,27 @@ export function restoreSqlite(options: Restoring): Restored {
 /** Copies a backup beside the database it is for and checks the copy, which nobody else knows; changes nothing else. */
 export function stageBackup(options: Restoring): { readonly draft: string; readonly version: number } {
   const [from, to] = [resolve(options.from), resolve(options.to)];
-  if (!existsSync(from)) throw new PhasegateError('file_unreadable', `\`${from}\` does not exist`);
+  if (!existsSync(from))
+    throw new PhasegateError('file_unreadable', `\`${from}\` does not exist`, { hint: NAME_ANOTHER });
   if (existsSync(to) && realpathSync(from) === realpathSync(to)) {
-    throw new PhasegateError('usage', `\`${from}\` is the database itself, not a backup of it`);
+    throw new PhasegateError('usage', `\`${from}\` is the database itself, not a backup of it`, {
+      hint: NAME_ANOTHER,
+    });
   }
   const draft = `${to}.${randomUUID()}.restoring`;
   try {
     return { draft, version: prepare({ from, draft, seal: options.seal }) };
   } catch (error) {
     dropStaged(draft);
-    throw storeFault(error, to);
+    const fault = storeFault(error, to);
+    // What it says of a damaged database is not about a backup, of which nothing was taken.
+    if (fault.code !== 'store_corrupt') throw fault;
+    throw new PhasegateError(fault.code, fault.message, { hint: NAME_ANOTHER, cause: error });
   }
 }
+
+const NAME_ANOTHER =
+  'nothing was changed; name a backup of this project, a file that `phasegate backup FILE` wrote';
 
 /** Puts a staged backup in the database's place; gives where the one before is kept, null when there was none. */
 export function installStaged(draft: string, to: string): string | null {

@@ -1,3 +1,4 @@
+import { PhasegateError } from '@phasegate/core';
 import type { Invocation } from './command.ts';
 import { usageError } from './usage.ts';
 
@@ -12,9 +13,18 @@ export async function anchorsAt(
   const { anchors } = await invocation.project();
   const found: string[] = [];
   for (const place of places) {
-    const read = await anchors.read(place);
+    const read = await anchors.read(place).catch((error: unknown) => {
+      throw withPlaces(error);
+    });
     if (read.length === 0) throw usageError(`there is no anchor in \`${place}\``, 'phasegate audit anchor');
     found.push(...read);
   }
   return found;
+}
+
+function withPlaces(error: unknown): unknown {
+  if (!(error instanceof PhasegateError) || error.code !== 'file_unreadable' || error.hint !== undefined)
+    return error;
+  const hint = 'name a file that `phasegate audit anchor --to FILE` wrote, or `git-note`';
+  return new PhasegateError(error.code, error.message, { hint, cause: error });
 }

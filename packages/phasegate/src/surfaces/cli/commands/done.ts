@@ -4,6 +4,7 @@ import {
   OUTCOMES,
   type Outcome,
   type Phasegate,
+  PhasegateError,
   type PhaseId,
   type PhaseView,
 } from '@phasegate/core';
@@ -56,7 +57,12 @@ export const done: CliCommand = {
     const source = args.text('evidence');
     if (invocation.prompts !== null && (source === '-' || (source === undefined && outcome === undefined)))
       await sayWhatIsAsked(invocation, runId);
-    const evidence = source === undefined ? {} : await readEvidence(source, () => invocation.stdin);
+    const evidence =
+      source === undefined
+        ? {}
+        : await readEvidence(source, () => invocation.stdin).catch((error: unknown) => {
+            throw withExample(error, runId);
+          });
     demandReplaced(evidence);
     const gate = (await invocation.reach()).as(agent);
     const named = args.text('phase');
@@ -75,6 +81,13 @@ export const done: CliCommand = {
     return reportAnswer(out, await gate.submit(runId, command));
   },
 };
+
+/** What is not JSON, or not an object, is best begun anew from the skeleton. */
+function withExample(error: unknown, runId: string): unknown {
+  if (!(error instanceof PhasegateError) || error.hint !== undefined) return error;
+  const hint = `\`phasegate done ${shellWord(runId)} --example\` prints the JSON object that the phase asks for`;
+  return new PhasegateError(error.code, error.message, { hint, cause: error });
+}
 
 /** The skeleton has the right shape, so that a schema accepts it; it says nothing about the work. */
 function demandReplaced(evidence: JsonObject): void {

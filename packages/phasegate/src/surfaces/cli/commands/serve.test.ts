@@ -198,6 +198,11 @@ test.each([
   ['half of TLS', ['--tls-cert', 'cert.pem'], 'belong together'],
   ['a certificate that is not there', ['--tls-cert', 'no.pem', '--tls-key', 'no.pem'], 'cannot be read'],
   ['a port that is none', ['--port', '65536'], 'from 0 to 65535'],
+  [
+    'a port that is a word, with the next step,',
+    ['--port', 'x'],
+    '\nhint: leave it out for the port of the config',
+  ],
 ])('%s is refused, and nothing is left behind [C7]', async (_name, words, message) => {
   const shell = makeShell(EMPTY_PROJECT);
   const port = words.includes('--port') ? [] : ['--port', '0'];

@@ -98,7 +98,10 @@ type Wanted = Omit<ServeRequest, 'project' | 'log'>;
 function requestOf(args: Arguments): Wanted {
   const port = args.text('port');
   if (port !== undefined && !(/^\d{1,5}$/.test(port) && Number(port) < 65536)) {
-    throw usageError(`\`--port\` needs a number from 0 to 65535, not \`${port}\``);
+    throw usageError(
+      `\`--port\` needs a number from 0 to 65535, not \`${port}\``,
+      'leave it out for the port of the config (default 8000); 0 takes any that is free',
+    );
   }
   const [cert, key] = [args.text('tls-cert'), args.text('tls-key')];
   if ((cert === undefined) !== (key === undefined)) {

@@ -17,6 +17,7 @@ import { readLimited } from '../readLimited.ts';
 import { working } from '../showWork.ts';
 import { stateHere } from '../stateHere.ts';
 import { HUMAN_OPTIONS } from '../unlockHuman.ts';
+import { usageError } from '../usage.ts';
 import { writeText } from '../writeText.ts';
 
 const MAX_RUNS = 1_000_000;
@@ -105,7 +106,7 @@ async function wantedOf({ args, project }: Invocation, workflow: Workflow): Prom
   problems.push(...rateProblems(workflow, pass).map(({ message }) => `\`--pass\`: ${message}`));
   const file = args.text('rates');
   const rates = file === undefined ? {} : await ratesIn(file, { workflow, project, problems });
-  if (problems.length > 0) throw new PhasegateError('usage', problems.join('; '));
+  if (problems.length > 0) throw usageError(problems.join('; '), 'see `phasegate simulate --help`');
   const both = [...new Set([...Object.keys(rates), ...Object.keys(pass)])];
   return {
     agents,

@@ -122,17 +122,18 @@ function serverOf(url: string | undefined): string {
   return url.replace(/\/+$/, '');
 }
 
+const ADD_HINT = "`phasegate agents add NAME` at the project prints an agent's key once";
+
 function keysOf(args: Arguments, own: string | undefined): readonly string[] {
   const file = args.text('keys');
   const keys = file === undefined ? [own ?? ''] : linesOf(file);
   const wrong = keys.findIndex((key) => !/^pgk_[\w-]+$/.test(key));
   if (keys.length > 0 && wrong === -1) return keys;
-  const hint = "`phasegate agents add NAME` at the project prints an agent's key once";
   if (file === undefined)
-    throw usageError("a worker needs an agent's key (`pgk_…`) in PHASEGATE_KEY, or `--keys FILE`", hint);
+    throw usageError("a worker needs an agent's key (`pgk_…`) in PHASEGATE_KEY, or `--keys FILE`", ADD_HINT);
   // Not repeated in the message: it may be a secret of another kind.
-  if (keys.length === 0) throw usageError(`\`${file}\` holds no key`, hint);
-  throw usageError(`\`${file}\`: key ${wrong + 1} does not have the form \`pgk_…\``, hint);
+  if (keys.length === 0) throw usageError(`\`${file}\` holds no key`, ADD_HINT);
+  throw usageError(`\`${file}\`: key ${wrong + 1} does not have the form \`pgk_…\``, ADD_HINT);
 }
 
 function linesOf(file: string): readonly string[] {
@@ -143,7 +144,10 @@ function linesOf(file: string): readonly string[] {
       .map((line) => line.trim())
       .filter((line) => line !== '' && !line.startsWith('#'));
   } catch (error) {
-    throw usageError(`\`--keys ${file}\` cannot be read: ${reasonOf(error)}`);
+    throw usageError(
+      `\`--keys ${file}\` cannot be read: ${reasonOf(error)}`,
+      `name a file with a key on each line; ${ADD_HINT}`,
+    );
   }
 }
 
