@@ -134,13 +134,13 @@ describe('a phase that another process completes while a call is under way', () 
     };
     const { tool } = longBash();
     const { server, other } = twoProcesses(tool, { processes });
-    for (const end of [() => dead.add('server'), () => other.pass(3600)]) {
+    for (const end of [() => dead.add('another'), () => other.pass(3600)]) {
       const run = await queue(server);
       await server.project.claims.claim(ADA, []);
       const { version } = (await server.store.load(run)) ?? { version: 0 };
       const deadline = new Date(Date.parse(server.now()) + 60_000).toISOString();
       const item = null;
-      const call = { id: `of-${run}`, run, item, tool: 'bash', process: 'server', deadline, ending: false };
+      const call = { id: `of-${run}`, run, item, tool: 'bash', process: 'another', deadline, ending: false };
       await server.store.beginCall(call, version, []);
 
       end();

@@ -1,13 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createInFlight, type InFlight } from './inFlight.ts';
-import type { CallRecord, CallStore, FeedStore } from './ports.ts';
+import { createOwnCalls, type OwnCalls } from './ownCalls.ts';
+import type { CallRecord, CallStore, FeedStore, Store } from './ports.ts';
 import { PROCESSES, type Processes } from './processes.ts';
 
 /**
  * The allowed tool calls under way in every process on the store. A phase must not end under a call it allowed, and a
  * call must not begin while its phase is being left: the store holds both to it, this waits, ends and tells.
  */
-export interface CallsUnderWay extends InFlight {
+export interface CallsUnderWay extends InFlight, Pick<OwnCalls, 'begin' | 'over' | 'settle'> {
   /** The record of a call that is about to be judged; it counts from when the store has it. */
   recordOf(call: Pick<CallRecord, 'run' | 'item' | 'tool'>, withinMs: number): CallRecord;
   /** Carries out a call that was begun; the signal is aborted when somebody wants its end. */
@@ -26,7 +27,7 @@ export interface CallsUnderWay extends InFlight {
 export interface Seen {
   /** Calls that go on. */
   readonly under: readonly CallRecord[];
-  /** Ids of records without a call: their process is gone, or their time is up. */
+  /** Ids of records without a call: their process is gone or knows nothing of them, or their time is up. */
   readonly void: readonly string[];
   readonly begun: number;
 }
@@ -41,7 +42,7 @@ export interface CallWaits {
 
 /** What it is built from. */
 export interface CallsParts {
-  readonly store: CallStore & FeedStore;
+  readonly store: CallStore & FeedStore & Pick<Store, 'history'>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly newId: () => string;
@@ -54,12 +55,14 @@ export interface CallsParts {
 export function createCallsUnderWay(parts: CallsParts): CallsUnderWay {
   const { store, now, processes = PROCESSES } = parts;
   const inFlight = createInFlight();
+  const ownCalls = createOwnCalls(parts);
   const own = new Map<string, { readonly call: CallRecord; readonly controller: AbortController }>();
   let timer: NodeJS.Timeout | undefined;
   let isLooking = false;
 
   function isVoid({ id, deadline, process }: CallRecord): boolean {
     if (deadline <= new Date(now()).toISOString()) return true;
+    if (process === processes.self) return !ownCalls.isOpen(id);
     // What is left of it is killed, and counts until it is seen that it is gone.
     return processes.isGone(process) && !processes.endPrograms(id);
   }
@@ -132,6 +135,9 @@ export function createCallsUnderWay(parts: CallsParts): CallsUnderWay {
 
   return {
     ...inFlight,
+    begin: ownCalls.begin,
+    over: ownCalls.over,
+    settle: ownCalls.settle,
     recordOf: ({ run, item, tool }, withinMs) => ({
       id: `call-${parts.newId().replace(/^run-/, '')}`,
       run,

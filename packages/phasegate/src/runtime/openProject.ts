@@ -123,7 +123,6 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
       judge: runtime.judge,
       load,
       calls,
-      endCall: store.endCall,
       guard,
       signal: stopping.signal,
       async note(runId, drafts) {
@@ -216,7 +215,7 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
     async close() {
       stopping.abort();
       feed.close();
-      await endInOrder([settled, end, () => parts.functions.close(), () => store.close()]);
+      await endInOrder([settled, calls.settle, end, () => parts.functions.close(), () => store.close()]);
     },
   };
 }

@@ -253,7 +253,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       const found = await judged(run, use, by);
       // Judged once: a second look could allow what is then not under way.
       if (!found.verdict.allowed) return onRecord(run, found, heldBy(by));
-      if (await store.beginCall(call, version, [found.note])) return found.verdict;
+      if (await parts.calls.begin(call, version, [found.note])) return found.verdict;
     }
     throw new PhasegateError('run_changed', 'the run changed again and again while the call was judged');
   }

@@ -47,7 +47,7 @@ export interface ToolboxParts {
   judge(admitted: Admitted, use: ToolUse, how?: Judging): Promise<Verdict>;
   /** The run as it is now. */
   load(runId: string): Promise<Run>;
-  readonly calls: Pick<CallsUnderWay, 'enter' | 'recordOf' | 'carryOut'>;
+  readonly calls: Pick<CallsUnderWay, 'enter' | 'recordOf' | 'carryOut' | 'over'>;
   /** Sees to the guard's own files where programs are run. */
   readonly guard?: Pick<Guard, 'hold' | 'settle'>;
   /** Absolute path of the workspace. */
@@ -72,8 +72,6 @@ export interface ToolboxParts {
   newId(): string;
   /** Appends to a run's chain, durably, whatever its epoch. */
   note(runId: string, drafts: readonly AuditDraft[]): Promise<void>;
-  /** The same with the end of a call. */
-  endCall(call: CallRecord, drafts: readonly AuditDraft[]): Promise<void>;
   /** The most one call may take; 610 seconds by default, above what a command may ask for. */
   readonly timeoutMs?: number;
   /** Aborted when the server stops. */
@@ -210,7 +208,7 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
     };
     const ended = async (drafts: readonly AuditDraft[]) => {
       isUnderWay = false;
-      await parts.endCall(record, drafts);
+      await parts.calls.over(record, drafts);
     };
     try {
       return await judgeAndCarryOut(admitted, asked, { record, begun, ended });

@@ -136,12 +136,12 @@ describe('a lease', () => {
     await claim(it, ADA);
     const { look, stop, calls } = watching(it);
     const call = calls.recordOf({ run, item: null, tool: 'bash' }, 600_000);
-    await it.store.beginCall(call, 2, []);
+    await calls.begin(call, 2, []);
 
     it.pass(301);
     await look();
     expect(await it.store.leases()).toMatchObject([{ agent: 'ada' }]);
-    await it.store.endCall(call, []);
+    await calls.over(call, []);
     it.pass(301);
     await look();
     expect(await it.store.leases()).toEqual([]);
