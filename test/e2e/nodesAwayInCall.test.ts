@@ -26,7 +26,8 @@ test.runIf(FULL)(
 
     await server.kill();
     writeFileSync(sign, '');
-    expect(await call).toMatchObject({ status: 503, body: { error: 'store_unavailable' } });
+    const uncertain = { uncertain: true, hint: expect.stringContaining('before you repeat it') };
+    expect(await call).toMatchObject({ status: 503, body: { error: 'store_unavailable', ...uncertain } });
     await server.start();
 
     const ready = async () => (await two.send('GET', '/readyz')).status;

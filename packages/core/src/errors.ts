@@ -60,6 +60,8 @@ export class PhasegateError extends Error {
   readonly problems: readonly Problem[];
   /** What to do next. */
   readonly hint: string | undefined;
+  /** True where what was asked for may have been carried out all the same. */
+  readonly uncertain: boolean;
   /** With `untrusted_workflow`: what could be read of it without running any of it. */
   readonly unaccepted: Unaccepted | undefined;
 
@@ -70,6 +72,7 @@ export class PhasegateError extends Error {
       readonly cause?: unknown;
       readonly problems?: readonly Problem[];
       readonly hint?: string;
+      readonly uncertain?: boolean;
       readonly unaccepted?: Unaccepted;
     } = {},
   ) {
@@ -78,6 +81,7 @@ export class PhasegateError extends Error {
     this.code = code;
     this.problems = details.problems ?? [];
     this.hint = details.hint;
+    this.uncertain = details.uncertain ?? false;
     this.unaccepted = details.unaccepted;
   }
 }

@@ -22,16 +22,20 @@ export type Fault = {
   readonly error: ErrorCode;
   readonly message: string;
   readonly hint?: string;
+  /** It may have been carried out all the same. */
+  readonly uncertain?: true;
   readonly problems?: readonly WireDefect[];
   readonly unaccepted?: Unaccepted;
 };
 
 /** What went wrong. */
-export function encodeFault({ code, message, hint, problems, unaccepted }: PhasegateError): Fault {
+export function encodeFault(error: PhasegateError): Fault {
+  const { code, message, hint, uncertain, problems, unaccepted } = error;
   return {
     error: code,
     message,
     ...(hint === undefined ? {} : { hint }),
+    ...(uncertain ? { uncertain } : {}),
     ...(problems.length === 0 ? {} : { problems: encodeDefects(problems) }),
     ...(unaccepted === undefined ? {} : { unaccepted }),
   };

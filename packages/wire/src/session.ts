@@ -59,7 +59,7 @@ export function encodeState(view: RunView, dialect: Dialect): JsonObject {
 
 /** What went wrong, in as few words as an agent needs: every one of them is paid for. */
 export function encodeSessionFault(error: PhasegateError): JsonObject {
-  const { unaccepted: _files, problems, ...fault } = encodeFault(error);
+  const { unaccepted: _files, uncertain: _hinted, problems, ...fault } = encodeFault(error);
   if (problems === undefined) return fault;
   return { ...fault, problems: problems.map(({ code: _code, ...place }) => place) };
 }

@@ -11,6 +11,7 @@ const WORK = [{ id: 'PLAN', allowedTools: ['bash'] }, { id: 'BUILD' }];
 const BASH = [{ tool: 'bash', input: { command: 'make' } }];
 const COMPLETE = { kind: 'complete', phase: 'PLAN', evidence: {} } as const;
 const AWAY = { code: 'store_unavailable' };
+const UNCERTAIN = { uncertain: true, hint: expect.stringContaining('before you repeat it') };
 
 function bash(during: () => void = () => undefined): ToolImplementation {
   return {
@@ -45,9 +46,9 @@ function cutOff({ parts }: MemoryProject, method: Method, isDone: boolean): { ba
   };
 }
 
-async function called(it: MemoryProject): Promise<unknown> {
+async function called(it: MemoryProject, calls = BASH): Promise<unknown> {
   const hand = await it.project.claims.admit((await claim(it, ADA)).token);
-  return it.project.toolbox.execute(hand, BASH).catch((error: unknown) => error);
+  return it.project.toolbox.execute(hand, calls).catch((error: unknown) => error);
 }
 
 const executed = async (it: MemoryProject, run: string) =>
@@ -62,7 +63,7 @@ describe('the end of a call that cannot be written', () => {
     const run = await queue(it);
     const store = cutOff(it, 'endCall', isDone);
 
-    expect(await called(it)).toMatchObject(AWAY);
+    expect(await called(it)).toMatchObject({ ...AWAY, ...UNCERTAIN });
     store.back();
     const { verdict } = await it.project.as(ADA).submit(run, COMPLETE);
 
@@ -112,12 +113,19 @@ test('a call of which the store did not say that it began is not carried out, an
   const run = await queue(it);
   const store = cutOff(it, 'beginCall', true);
 
-  expect(await called(it)).toMatchObject(AWAY);
+  expect(await called(it)).toMatchObject({ ...AWAY, uncertain: false });
   expect((await it.store.calls(run, null)).under).toHaveLength(1);
   store.back();
 
   expect((await it.project.as(ADA).submit(run, COMPLETE)).verdict.allowed).toBe(true);
   expect(ran).toBe(0);
+});
+
+test('a batch that is broken off after a call of it was carried out says so', async () => {
+  const it = openWith(WORK, { parts: { tools: async () => [bash(() => cutOff(it, 'beginCall', false))] } });
+  await queue(it);
+
+  expect(await called(it, [...BASH, ...BASH])).toMatchObject({ ...AWAY, ...UNCERTAIN });
 });
 
 test('a record of this process that it knows nothing of does not count, and one of another process does', async () => {

@@ -18,6 +18,7 @@ import { opensGuarded, runsProgram } from './changesMore.ts';
 import { type Guard, withRestored } from './guard/guard.ts';
 import { createInputRules } from './inputRules.ts';
 import type { Masking } from './masking.ts';
+import { mayHaveRun } from './mayHaveRun.ts';
 import type {
   Admitted,
   AuditDraft,
@@ -186,17 +187,17 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
     await parts.note(admitted.runId, [draftOf(admitted, event, parts.masking?.mask(data) ?? data)]);
   }
 
-  async function executeOne(admitted: Admitted, asked: ToolCallRequest): Promise<ExecutedCall> {
+  async function executeOne(admitted: Admitted, asked: ToolCallRequest, so: SoFar): Promise<ExecutedCall> {
     // Before it is entered: what waits for its turn is not a call under way that a transition would have to wait for.
     const end = await turns.take(admitted.principal.name);
     try {
-      return await executeInTurn(admitted, asked);
+      return await executeInTurn(admitted, asked, so);
     } finally {
       end();
     }
   }
 
-  async function executeInTurn(admitted: Admitted, asked: ToolCallRequest): Promise<ExecutedCall> {
+  async function executeInTurn(admitted: Admitted, asked: ToolCallRequest, so: SoFar): Promise<ExecutedCall> {
     const { runId, item } = admitted;
     // Entered before the verdict: nobody comes in while the phase is being left, so a call is judged before or after.
     const entered = await parts.calls.enter(runId, item);
@@ -211,7 +212,7 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
       await parts.calls.over(record, drafts);
     };
     try {
-      return await judgeAndCarryOut(admitted, asked, { record, begun, ended });
+      return await judgeAndCarryOut(admitted, asked, { record, so, begun, ended });
     } finally {
       try {
         if (isUnderWay) await ended([]);
@@ -260,6 +261,7 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
       : undefined;
     const trees = runsProgram(call.tool) ? await treesAround(parts.measuring, run) : NO_TREES;
     const ran = await parts.calls.carryOut(record, (ending) => {
+      work.so.hasRun = true;
       const signals = [ending, AbortSignal.timeout(timeoutMs)];
       const signal = AbortSignal.any(parts.signal === undefined ? signals : [...signals, parts.signal]);
       const around = { workspace: root, signal, isProtected, call: record.id, enclose };
@@ -310,12 +312,13 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
         );
       }
       const done: ExecutedCall[] = [];
+      const so: SoFar = { hasRun: false };
       for (const call of calls) {
         try {
-          done.push(await executeOne(admitted, call));
+          done.push(await executeOne(admitted, call, so));
         } catch (error) {
           // Anyone who got here with a dead token hears that; a batch that outlived its phase keeps what was done.
-          if (!isDead(error) || done.length === 0) throw error;
+          if (!isDead(error) || done.length === 0) throw so.hasRun ? mayHaveRun(error) : error;
           await note(admitted, 'token_refused', {
             code: 'token_dead',
             tool: String(call.tool).slice(0, 200),
@@ -356,9 +359,15 @@ interface Worded extends Pick<Judging, 'run'> {
   readonly call: ToolCallRequest;
 }
 
+/** What came of a batch so far. */
+interface SoFar {
+  hasRun: boolean;
+}
+
 /** A call that is to be carried out where it is allowed. */
 interface ToCarryOut {
   readonly record: CallRecord;
+  readonly so: SoFar;
   /** It was allowed, and everybody knows that it is under way. */
   begun(): void;
   /** It is over; said with these records. */

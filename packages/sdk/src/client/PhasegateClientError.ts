@@ -36,7 +36,7 @@ export class PhasegateClientError extends Error {
   readonly problems: readonly WireProblem[];
   /** The one legal thing to do next, where the server says. */
   readonly nextAction: string | null;
-  /** True where the request may have been carried out although no answer came. */
+  /** True where the request may have been carried out although no answer came, or the answer is a fault. */
   readonly uncertain: boolean;
   /** How long the server asks to be left alone, in milliseconds. */
   readonly retryAfterMs: number | null;

@@ -21,6 +21,7 @@ export function errorFrom(status: number, body: unknown, retryAfterMs: number | 
     blockers,
     problems: problemsIn(fields),
     nextAction: text(fields, 'next_action') ?? first?.next_action ?? null,
+    uncertain: own(fields, 'uncertain') === true,
     retryAfterMs,
     answer: fields,
   });

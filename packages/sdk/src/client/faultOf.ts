@@ -17,6 +17,7 @@ export function faultOf(error: Failed): PhasegateError {
   return new PhasegateError(code, error.message, {
     cause: error,
     ...(hint === null ? {} : { hint }),
+    ...(error.uncertain ? { uncertain: true } : {}),
     ...(problems.length === 0 ? {} : { problems }),
   });
 }

@@ -89,6 +89,17 @@ test.each(busy)('claims, transitions and tools are not tried again after %s', as
   for (const error of errors) expect(error).toMatchObject({ uncertain: !answered });
 });
 
+test('a fault after which a tool may have run is told as uncertain', async () => {
+  const body = { error: 'store_unavailable', message: 'away', uncertain: true };
+  server.script(claimed(tokenFor({})), { status: 503, body });
+  await client.claimTask('agent-7');
+
+  const failed = client.useTool('bash', { command: 'make' });
+
+  await expect(failed).rejects.toMatchObject({ code: 'store_unavailable', status: 503, uncertain: true });
+  expect(server.requests).toHaveLength(2);
+});
+
 test('the tries are bounded', async () => {
   server.script('cut', 'cut', 'cut', 'cut', 'cut');
 

@@ -74,6 +74,10 @@ export const problem = z
     ask: askHuman,
     next_action: z.string().optional(),
     hint: z.string().optional(),
+    uncertain: z
+      .literal(true)
+      .optional()
+      .openapi({ description: 'it may have been carried out all the same: look before you repeat it' }),
   })
   .openapi('Problem');
 

@@ -79,9 +79,10 @@ const INSIDE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 
 function asFailure(error: unknown): PhasegateError {
   if (error instanceof PhasegateError && !INSIDE.has(error.code)) return error;
-  const code = error instanceof PhasegateError ? error.code : 'internal';
-  return new PhasegateError(code, ERROR_CODES[code], {
-    cause: error,
-    hint: 'a human finds the cause with `phasegate doctor`, or on stderr of the server',
-  });
+  const known = error instanceof PhasegateError ? error : null;
+  const code = known?.code ?? 'internal';
+  const cause = 'a human finds the cause with `phasegate doctor`, or on stderr of the server';
+  const uncertain = known?.uncertain ?? false;
+  const hint = uncertain ? `${known?.hint ?? ''}; ${cause}` : cause;
+  return new PhasegateError(code, ERROR_CODES[code], { cause: error, hint, uncertain });
 }

@@ -108,6 +108,14 @@ describe('a fault of our own', () => {
       expect(JSON.stringify(body)).not.toContain('/secret');
     },
   );
+
+  test('that came after something may have been done invites nobody to repeat it', async () => {
+    const hint = 'look before you repeat it';
+    const response = problemOf(new PhasegateError('store_unavailable', 'inside', { uncertain: true, hint }));
+
+    expect(response.headers.get('retry-after')).toBeNull();
+    expect(await response.json()).toMatchObject({ error: 'store_unavailable', uncertain: true, hint });
+  });
 });
 
 function logTo(lines: Readonly<Record<string, unknown>>[]): Log {

@@ -103,6 +103,8 @@ export function problemOf(error: unknown, instance?: string, log?: Log): Respons
     log?.error({ id, error: code, instance: instance ?? null, cause: textOf(error) }, 'a request failed');
     const away = AWAY.get(code);
     const shown = { ...body, detail: ERROR_CODES[code], message: ERROR_CODES[code], id };
+    // Without a time to come back: who looks for one repeats what was asked for.
+    if (known && error.uncertain) return problemResponse({ ...shown, ...toldUncertain(error) });
     if (away === undefined) return problemResponse(shown, {});
     return problemResponse({ ...shown, hint: away.hint }, { 'retry-after': away.seconds });
   }
@@ -111,7 +113,13 @@ export function problemOf(error: unknown, instance?: string, log?: Log): Respons
   const problems = problemsOf(error);
   if (problems.length > 0) body.problems = problems;
   if (error.hint !== undefined) body.hint = error.hint;
+  if (error.uncertain) body.uncertain = true;
   return problemResponse(body, error instanceof RequestRefused ? error.headers : {});
+}
+
+/** Its hint names nothing of the inside, as that of a store may. */
+function toldUncertain({ hint }: PhasegateError): Readonly<Record<string, Json>> {
+  return { uncertain: true, ...(hint === undefined ? {} : { hint }) };
 }
 
 const LATER =
