@@ -45,7 +45,7 @@ const FAMILIES: Readonly<Record<string, number>> = {
   'import.js': 80,
   'isolation.js': 38,
   'jose.js': 29,
-  'localWorker.js': 22,
+  'localWorker.js': 23,
   'localWorktrees.js': 9,
   'main.js': 59,
   'markdown.js': 188,

@@ -38,7 +38,7 @@ export async function serveHere({ root, env }: TestProject, words: readonly stri
 const not = () => Promise.reject(new Error('only a server is started here'));
 
 /** What `serve` needs of the machine. */
-const NOTHING_ELSE: Omit<Machine, 'stopping'> = {
+export const NOTHING_ELSE: Omit<Machine, 'stopping'> = {
   openServer: async (request) => {
     const { openLocalServer } = await import('../../packages/phasegate/src/localServer.ts');
     return openLocalServer(request);

@@ -3,6 +3,7 @@ import { reasonOf } from '@phasegate/core/model';
 import { type ClaimOptions, connect, type PhasegateClient, PhasegateClientError } from '@phasegate/sdk';
 import type { Claim } from '@phasegate/wire';
 import type { Worked, WorkerRequest, WorkOutcome } from '../runtime/ports.ts';
+import { isFinal } from './patiently.ts';
 import { NotStarted, type Slot, type WorkParts, workOn } from './workOn.ts';
 
 /**
@@ -31,10 +32,11 @@ export async function runWorker(parts: WorkParts, endNow: () => void): Promise<W
       begun += 1;
       const client = slot.connect();
       const claim = await claimNext(slot, client, parts);
-      if (claim === null) {
+      if (claim === null || claim === 'unanswered') {
         begun -= 1;
-        if (!told) request.report({ event: 'waiting_for_work', agent: slot.name });
-        told = true;
+        // Only what the server said is told: while it is away, nobody knows what is queued.
+        if (claim === null && !told) request.report({ event: 'waiting_for_work', agent: slot.name });
+        told = claim === null;
         await pause(request.pollMs, ends);
         continue;
       }
@@ -45,13 +47,20 @@ export async function runWorker(parts: WorkParts, endNow: () => void): Promise<W
       });
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
       // What could not be prepared is not claimed again at once.
-      if (outcome === 'given_back') await pause(request.pollMs, ends);
+      if (outcome === 'given_back' || outcome === 'not_given_back') await pause(request.pollMs, ends);
     }
   }
 
-  const slots = await Promise.all(request.keys.map((key) => slotFor(key, request)));
+  const known = await Promise.all(request.keys.map((key) => slotFor(key, request, ends))).catch(
+    (error: unknown) => {
+      // The others need not wait for a store any more.
+      enough.abort();
+      throw error;
+    },
+  );
+  const slots = known.filter((slot) => slot !== null);
   demandDifferent(slots);
-  await parts.workspaces.ready();
+  if (!ends.aborted) await parts.workspaces.ready();
   const serving = slots.map((slot) =>
     serve(slot).catch((error: unknown) => {
       // What is wrong for one is wrong for all: the others finish what they have.
@@ -67,15 +76,28 @@ export async function runWorker(parts: WorkParts, endNow: () => void): Promise<W
   return { runs, outcomes: Object.fromEntries(outcomes) };
 }
 
-/** Who a key speaks for; a server that is away is waited for later, but not before anybody knows that it is the right one. */
-async function slotFor(key: string, { url, insecureHttp }: WorkerRequest): Promise<Slot> {
-  const options = { url, key, allowInsecureHttp: insecureHttp };
-  try {
-    const { name } = await connect(options).whoAmI();
-    return { name, key, connect: () => connect(options) };
-  } catch (error) {
-    throw asFault(error);
+/**
+ * Who a key speaks for. A server that is away is waited for later, but not before anybody knows that it is the right one;
+ * one that says itself that its store is away is. Null where the worker is to end before that.
+ */
+async function slotFor(key: string, request: WorkerRequest, ends: AbortSignal): Promise<Slot | null> {
+  const options = { url: request.url, key, allowInsecureHttp: request.insecureHttp };
+  for (;;) {
+    try {
+      const { name } = await connect(options).whoAmI();
+      return { name, key, connect: () => connect(options) };
+    } catch (error) {
+      if (!saysItIsAway(error)) throw asFault(error);
+      request.report({ event: 'unreachable', agent: null, why: reasonOf(error) });
+      await pause(request.pollMs, ends);
+      if (ends.aborted) return null;
+    }
   }
+}
+
+/** A proxy may answer 503 as well, for a server that is not ours. */
+function saysItIsAway(error: unknown): boolean {
+  return error instanceof PhasegateClientError && error.status === 503 && error.answer.error !== undefined;
 }
 
 function demandDifferent(slots: readonly Slot[]): void {
@@ -86,8 +108,12 @@ function demandDifferent(slots: readonly Slot[]): void {
   });
 }
 
-/** Null where nothing is queued, or nobody answers for now. */
-async function claimNext(slot: Slot, client: PhasegateClient, { request }: WorkParts): Promise<Claim | null> {
+/** Null where nothing is queued. */
+async function claimNext(
+  slot: Slot,
+  client: PhasegateClient,
+  { request }: WorkParts,
+): Promise<Claim | 'unanswered' | null> {
   const { capabilities, repository } = request;
   const options: ClaimOptions = {
     ...(capabilities.length === 0 ? {} : { capabilities }),
@@ -98,15 +124,8 @@ async function claimNext(slot: Slot, client: PhasegateClient, { request }: WorkP
   } catch (error) {
     if (isFinal(error)) throw error;
     request.report({ event: 'unreachable', agent: slot.name, why: reasonOf(error) });
-    return null;
+    return 'unanswered';
   }
-}
-
-/** Whether asking again cannot help: the credential, or the request itself, is refused. */
-function isFinal(error: unknown): boolean {
-  if (!(error instanceof PhasegateClientError)) return true;
-  const { status = 0 } = error;
-  return error.code === 'usage' || (status !== null && status >= 400 && status < 500 && status !== 429);
 }
 
 function asFault(error: unknown): unknown {
@@ -121,8 +140,14 @@ function asFault(error: unknown): unknown {
       hint: 'start the server with `phasegate serve`, or give its address with `--url`',
       cause: error,
     });
-  return new PhasegateError('not_permitted', error.message, {
-    hint: 'the worker needs the key of an agent: `phasegate agents add NAME` makes one',
+  if (error.status === 401 || error.status === 403)
+    return new PhasegateError('not_permitted', error.message, {
+      hint: 'the worker needs the key of an agent: `phasegate agents add NAME` makes one',
+      cause: error,
+    });
+  const { code, message } = error.asFault();
+  return new PhasegateError(code, message, {
+    hint: 'try again later; if it stays so, look whether `--url` is the address of a Phasegate server, and at its log',
     cause: error,
   });
 }

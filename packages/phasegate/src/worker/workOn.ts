@@ -9,6 +9,7 @@ import { freeProgram } from '../agents/freeProgram.ts';
 import { promptText } from '../agents/promptText.ts';
 import type { WorkerRequest, WorkOutcome } from '../runtime/ports.ts';
 import { demandRunId } from './demandRunId.ts';
+import { patiently, StillAway } from './patiently.ts';
 import type { Workspaces } from './workspaces.ts';
 
 /** One place of a worker: the credential its agents have, one after the other. */
@@ -47,7 +48,8 @@ export async function workOn(slot: Slot, client: PhasegateClient, work: ClaimedW
       const program = await start(slot, work, workspace.folder);
       report({ event: 'started', ...told, where: program.where });
       const { how, notStarted } = await follow(program, { lease, parts, told });
-      const outcome = await settle(client, claim, notStarted || parts.ending.aborted);
+      const givesBack = notStarted || parts.ending.aborted;
+      const outcome = await patiently(slot.name, parts.request, () => settle(client, claim, givesBack));
       report({ event: 'ended', ...told, outcome, how });
       if (notStarted) throw new NotStarted(how);
       return outcome;
@@ -57,9 +59,9 @@ export async function workOn(slot: Slot, client: PhasegateClient, work: ClaimedW
   } catch (error) {
     if (error instanceof NotStarted) throw error;
     // It was not this agent's doing: the run is given back as it was, and others may have more luck.
-    await client.release().catch(() => undefined);
-    report({ event: 'ended', ...told, outcome: 'given_back', how: reasonOf(error) });
-    return 'given_back';
+    const outcome = error instanceof StillAway ? 'not_given_back' : await giveBack(slot, client, work);
+    report({ event: 'ended', ...told, outcome, how: reasonOf(error) });
+    return outcome;
   } finally {
     lease.end();
   }
@@ -160,6 +162,24 @@ async function settle(client: PhasegateClient, claim: Claim, givesBack: boolean)
     if (!isNotOurs(error)) throw error;
     return ended(client, id);
   }
+}
+
+async function giveBack(
+  slot: Slot,
+  client: PhasegateClient,
+  { claim, parts }: ClaimedWork,
+): Promise<WorkOutcome> {
+  const release = async (): Promise<WorkOutcome> => {
+    try {
+      await client.release();
+      return 'given_back';
+    } catch (error) {
+      if (!isNotOurs(error)) throw error;
+      return ended(client, claim.task.id);
+    }
+  };
+  // Where it is refused for good, as to a key that was taken away, the run is not back either.
+  return patiently(slot.name, parts.request, release).catch(() => 'not_given_back');
 }
 
 async function ended(client: PhasegateClient, run: string): Promise<WorkOutcome> {

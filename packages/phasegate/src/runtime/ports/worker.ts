@@ -42,7 +42,8 @@ export interface WorkerRepository {
 /** What a worker tells while it works. */
 export type WorkerEvent =
   | { readonly event: 'waiting_for_work'; readonly agent: string }
-  | { readonly event: 'unreachable'; readonly agent: string; readonly why: string }
+  /** Without an agent where the server has not said yet whose the key is. */
+  | { readonly event: 'unreachable'; readonly agent: string | null; readonly why: string }
   | { readonly event: 'claimed'; readonly agent: string; readonly run: string; readonly phase: string | null }
   | { readonly event: 'started'; readonly agent: string; readonly run: string; readonly where: string }
   | { readonly event: 'lease_lost'; readonly agent: string; readonly run: string }
@@ -60,9 +61,18 @@ export type WorkerEvent =
 
 /**
  * What came of a run at this worker. `lost`: its program ended before the work was done, and the engine counts that.
- * `given_back`: the worker was asked to end, or could not prepare the workspace. `left`: it is another's by now, or over.
+ * `given_back`: the worker was asked to end, or could not prepare the workspace. `not_given_back`: it
+ * was to be, and the server could not do so: it is free when its lease ends. `left`: it is another's by now, or over.
  */
-export type WorkOutcome = 'completed' | 'waiting' | 'escalated' | 'stopped' | 'lost' | 'given_back' | 'left';
+export type WorkOutcome =
+  | 'completed'
+  | 'waiting'
+  | 'escalated'
+  | 'stopped'
+  | 'lost'
+  | 'given_back'
+  | 'not_given_back'
+  | 'left';
 
 /** What a worker did until it ended. */
 export interface Worked {

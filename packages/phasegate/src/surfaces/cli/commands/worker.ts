@@ -199,7 +199,7 @@ function describe(event: WorkerEvent): string {
     case 'waiting_for_work':
       return `${oneLine(event.agent)}: no run is queued that it can do; waiting for one`;
     case 'unreachable':
-      return `${oneLine(event.agent)}: the server does not answer (${oneLine(event.why)}); asking again`;
+      return `${event.agent === null ? '' : `${oneLine(event.agent)}: `}the server does not answer (${oneLine(event.why)}); asking again`;
     case 'claimed':
       return `${oneLine(event.agent)}: has run ${run} in phase ${oneLine(event.phase ?? 'none')}`;
     case 'started':
@@ -226,10 +226,13 @@ const WORDS: Readonly<Record<Extract<WorkerEvent, { event: 'ended' }>['outcome']
   stopped: 'was stopped',
   lost: 'its program ended before the work was done; it is back in the queue',
   given_back: 'was given back',
+  not_given_back: 'could not be given back; it is free when its lease ends',
   left: 'is no longer its own',
 };
 
 function summary({ runs, outcomes }: Worked): string {
-  const parts = Object.entries(outcomes).map(([outcome, count]) => `${count} ${outcome.replace('_', ' ')}`);
+  const parts = Object.entries(outcomes).map(
+    ([outcome, count]) => `${count} ${outcome.replaceAll('_', ' ')}`,
+  );
   return `worked on ${runs} ${runs === 1 ? 'run' : 'runs'}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}`;
 }
