@@ -86,10 +86,11 @@ export function createDoor(parts: DoorParts): Door {
       throw new PhasegateError('not_permitted', 'a run is migrated by `migrate` only, and fenced by `fence`');
     // Counted from here: who has to wait for others that wait does not wait anew after them.
     const until = uptimeMs() + (parts.waits?.completionMs ?? COMPLETION_MS);
+    const readAhead = how.ahead?.stored.run;
     try {
-      const decided = await whileClosed(runId, asked, { ...how, until, scope: scopeOf(asked) });
+      const decided = await whileClosed(runId, asked, { ...how, readAhead, until, scope: scopeOf(asked) });
       // An item turned out to be the last: everyone's calls have to be waited for.
-      const whole = { ...how, ahead: undefined, until, scope: null };
+      const whole = { ...how, readAhead, ahead: undefined, until, scope: null };
       return decided ?? (await whileClosed(runId, asked, whole)) ?? changed(runId);
     } finally {
       await parts.guard?.release(runId, how.principal);
@@ -99,7 +100,9 @@ export function createDoor(parts: DoorParts): Door {
   /** Nobody new comes in while an agent's command waits and is looked at. Null where more has to be closed. */
   async function whileClosed(runId: string, asked: Asked, how: Scoped): Promise<Kept | null> {
     const { scope } = how;
-    const isClosing = closes(runId, asked, how);
+    const closing = closes(runId, asked, how);
+    // At once, where it can be: the one who submits first closes the run first.
+    const isClosing = typeof closing === 'boolean' ? closing : await closing;
     // Who waits for another's command waits for it to change the run.
     const ahead = isClosing && calls.isClosed(runId, scope) ? undefined : how.ahead;
     const reopen = isClosing ? await calls.close(runId, scope) : () => undefined;
@@ -114,11 +117,13 @@ export function createDoor(parts: DoorParts): Door {
   }
 
   /** A human waits for nobody's checks, and a stranger keeps nobody out: it is refused, or decided once more. */
-  function closes(runId: string, asked: Asked, { scope, principal: { kind, name } }: Scoped): boolean {
-    if (scope === undefined || kind !== 'agent' || 'make' in asked || mannerOf(asked) !== 'waits')
+  function closes(runId: string, asked: Asked, how: Scoped): boolean | Promise<boolean> {
+    const { kind, name } = how.principal;
+    if (how.scope === undefined || kind !== 'agent' || 'make' in asked || mannerOf(asked) !== 'waits')
       return false;
-    const run = store.peek?.(runId, null).run;
-    return run === undefined || run.holder === name || holdsAnItem(run, name);
+    const isHeld = (run: Run) => run.holder === name || holdsAnItem(run, name);
+    const run = how.readAhead ?? store.peek?.(runId, null).run;
+    return run === undefined ? load(runId).then((stored) => isHeld(stored.run)) : isHeld(run);
   }
 
   async function decideInRounds(runId: string, asked: Asked, how: Scoped): Promise<Kept> {
@@ -346,6 +351,8 @@ export function createDoor(parts: DoorParts): Door {
 }
 
 interface Scoped extends Submitting {
+  /** Says whose run it is, also once what was read with it no longer counts; a store that is near is asked instead. */
+  readonly readAhead: Run | undefined;
   readonly scope: Scope;
   /** When waiting ends, on the clock that never goes back. */
   readonly until: number;

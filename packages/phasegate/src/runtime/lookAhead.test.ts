@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ADA, claim, events, openWith, queue } from './fixtures/agentsAtWork.ts';
+import { ADA, BOB, claim, events, openWith, queue, TWO } from './fixtures/agentsAtWork.ts';
 import { createOpenProject } from './openProject.ts';
 import type { OpenProject, Store } from './ports.ts';
 
@@ -75,3 +75,39 @@ test('a call that begins between the reading and the saving is waited for', asyn
 
   expect((await moving).view?.phase).toBe('BUILD');
 });
+
+test.each([
+  ['the phase', {}],
+  ['an item that nobody knows', { item: 'nobody-knows' }],
+])(
+  'a stranger who completes %s keeps no call of the holder waiting, however long it takes',
+  async (_, what) => {
+    const tool = { name: 'read_files', description: 'reads', input: { type: 'object' } };
+    const tools = async () => [{ ...tool, run: async () => ({ ok: true, output: 'read' }) }];
+    const it = openWith(TWO, { parts: { tools } });
+    const run = await queue(it);
+    const { token } = await claim(it, ADA);
+    const [reached, letGo] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const { peek: _near, ...rest } = it.store;
+    const store: Store = {
+      ...rest,
+      async note(runId, drafts, judgedAt) {
+        if (drafts.some(({ principal }) => principal === 'agent:bob')) {
+          reached.resolve();
+          await letGo.promise;
+        }
+        return rest.note(runId, drafts, judgedAt);
+      },
+    };
+    const node = createOpenProject({ ...it.parts, store });
+
+    const refused = node.as(BOB).submit(run, { kind: 'complete', phase: 'PLAN', evidence: {}, ...what });
+    await reached.promise;
+    const call = { tool: 'read_files', input: { paths: ['a'] } };
+    const done = await node.toolbox.execute(await node.claims.admit(token), [call]);
+    letGo.resolve();
+
+    expect(done).toMatchObject([{ verdict: { allowed: true }, result: { ok: true } }]);
+    expect((await refused).verdict).toMatchObject({ allowed: false, blockers: [{ code: 'not_your_run' }] });
+  },
+);
