@@ -110,6 +110,11 @@ export interface Admitted {
   readonly item: string | null;
   /** Of the token that was shown; every verdict on a call names it. */
   readonly jti?: string;
+  /**
+   * Throws as `admit` does where the token that was shown is not good any more, and leaves the record of it to the
+   * caller. For what began long after it was admitted; absent where no token was shown.
+   */
+  readonly demandStill?: () => Promise<void>;
 }
 
 /** What an agent submits to leave its phase. */

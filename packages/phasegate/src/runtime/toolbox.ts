@@ -1,5 +1,4 @@
 import {
-  type Blocker,
   canonicalJson,
   isJsonObject,
   judgeTool,
@@ -19,6 +18,7 @@ import { type Guard, withRestored } from './guard/guard.ts';
 import { createInputRules } from './inputRules.ts';
 import type { Masking } from './masking.ts';
 import { mayHaveRun } from './mayHaveRun.ts';
+import { isDead, outlived } from './outlivedToken.ts';
 import type {
   Admitted,
   AuditDraft,
@@ -231,6 +231,8 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
     const restored = (await parts.guard?.settle(admitted.runId)) ?? [];
     const worded = await inItsWords(admitted, asked);
     const { call } = worded;
+    // INVARIANT: nothing begins by a token that died while its call waited for a turn, or for others of its batch.
+    await admitted.demandStill?.();
     const verdict = await judge(admitted, worded, toCarryOut);
     if (!verdict.allowed) return { verdict, result: null, receipt: null };
     const run = await parts.load(admitted.runId);
@@ -299,6 +301,20 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
     return { result, receipt };
   }
 
+  /** The refusal of a call whose token had ended before it began; any other fault is thrown on. */
+  async function refusedLate(
+    admitted: Admitted,
+    call: ToolCallRequest,
+    { error, isFirst, hasRun }: SoFar & { readonly error: unknown; readonly isFirst: boolean },
+  ): Promise<ExecutedCall> {
+    if (!isDead(error) || (isFirst && error.code === 'run_changed')) throw hasRun ? mayHaveRun(error) : error;
+    const code = error.code === 'run_changed' ? 'token_dead' : error.code;
+    await note(admitted, 'token_refused', { code, tool: String(call.tool).slice(0, 200) });
+    // Anyone who got here with a dead token hears that; a batch that outlived it keeps what was done.
+    if (isFirst) throw error;
+    return { verdict: { allowed: false, blockers: [outlived(error)] }, result: null, receipt: null };
+  }
+
   return {
     async check(admitted, asked) {
       const worded = asked.tool === 'bash' ? await inItsWords(admitted, asked) : { call: asked };
@@ -317,13 +333,8 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
         try {
           done.push(await executeOne(admitted, call, so));
         } catch (error) {
-          // Anyone who got here with a dead token hears that; a batch that outlived its phase keeps what was done.
-          if (!isDead(error) || done.length === 0) throw so.hasRun ? mayHaveRun(error) : error;
-          await note(admitted, 'token_refused', {
-            code: 'token_dead',
-            tool: String(call.tool).slice(0, 200),
-          });
-          done.push({ verdict: { allowed: false, blockers: [outlived()] }, result: null, receipt: null });
+          const fault = { error, isFirst: done.length === 0, hasRun: so.hasRun };
+          done.push(await refusedLate(admitted, call, fault));
         }
       }
       return done;
@@ -385,16 +396,4 @@ interface Work extends ToCarryOut {
 
 function dead(): PhasegateError {
   return new PhasegateError('token_dead', 'the run has moved on since this token was given');
-}
-
-function isDead(error: unknown): boolean {
-  return error instanceof PhasegateError && (error.code === 'token_dead' || error.code === 'run_changed');
-}
-
-function outlived(): Blocker {
-  return {
-    code: 'not_your_run',
-    message: 'the run has moved on since this token was given, so the rest of the batch is not carried out',
-    nextAction: { act: 'claim', text: 'take a fresh token for the run and look at its phase' },
-  };
 }

@@ -31,7 +31,22 @@ export function createAdmission(parts: AdmissionParts): Pick<Claims, 'admit' | '
     throw tokenRefused(fault);
   }
 
-  function welcome(claims: PhaseClaims, run: Run, lease: LeaseRecord): Admitted {
+  /** What a token is for as things stand, or what is wrong with it. */
+  async function lookAt(token: string): Promise<Good | Exclude<CheckedToken, { readonly ok: true }>> {
+    const pending = tokens.check(token);
+    const checked: CheckedToken = pending instanceof Promise ? await pending : pending;
+    if (!checked.ok) return checked;
+    const { claims } = checked;
+    const [stored, lease] = await Promise.all([
+      store.load(claims.task_id),
+      store.lease(claims.task_id, claims.item ?? null),
+    ]);
+    const fault = faultOf(claims, stored?.run, lease);
+    if (fault !== null) return { ok: false, fault, claims };
+    return { ok: true, claims, run: (stored as { readonly run: Run }).run, lease: lease as LeaseRecord };
+  }
+
+  function welcome(token: string, { claims, run, lease }: Omit<Good, 'ok'>): Admitted {
     renewals.renew(lease, run);
     return {
       principal: { kind: 'agent', name: claims.agent_id },
@@ -40,22 +55,17 @@ export function createAdmission(parts: AdmissionParts): Pick<Claims, 'admit' | '
       epoch: run.epoch,
       item: claims.item ?? null,
       jti: claims.jti,
+      async demandStill() {
+        const found = await lookAt(token);
+        if (!found.ok) throw tokenRefused(found.fault);
+      },
     };
   }
 
   return {
     async admit(token) {
-      const pending = tokens.check(token);
-      const checked: CheckedToken = pending instanceof Promise ? await pending : pending;
-      if (!checked.ok) return refuse(checked.fault, checked.claims);
-      const { claims } = checked;
-      const [stored, lease] = await Promise.all([
-        store.load(claims.task_id),
-        store.lease(claims.task_id, claims.item ?? null),
-      ]);
-      const fault = faultOf(claims, stored?.run, lease);
-      if (fault !== null) return refuse(fault, claims);
-      return welcome(claims, (stored as { readonly run: Run }).run, lease as LeaseRecord);
+      const found = await lookAt(token);
+      return found.ok ? welcome(token, found) : refuse(found.fault, found.claims);
     },
 
     admitAtOnce(token) {
@@ -63,9 +73,17 @@ export function createAdmission(parts: AdmissionParts): Pick<Claims, 'admit' | '
       if (claims === null || store.peek === undefined) return null;
       const { run, lease } = store.peek(claims.task_id, claims.item ?? null);
       if (run === undefined || lease === undefined || faultOf(claims, run, lease) !== null) return null;
-      return welcome(claims, run, lease);
+      return welcome(token, { claims, run, lease });
     },
   };
+}
+
+/** A token that is good now, with what it is for. */
+interface Good {
+  readonly ok: true;
+  readonly claims: PhaseClaims;
+  readonly run: Run;
+  readonly lease: LeaseRecord;
 }
 
 /** What is wrong with a genuine token as things stand. A run that moved on has another epoch; one that ended has no phase. */
