@@ -3,6 +3,7 @@ import { createCallsUnderWay } from './callsUnderWay.ts';
 import { ADA, claim, events, openWith, queue } from './fixtures/agentsAtWork.ts';
 import type { MemoryProject } from './fixtures/openMemoryProject.ts';
 import { createReleases } from './leases/releases.ts';
+import { createOpenProject } from './openProject.ts';
 import type { Store } from './ports.ts';
 import { createRuntime } from './runtime.ts';
 import { createStuckRuns } from './stuckRuns.ts';
@@ -91,6 +92,48 @@ describe('an agent that is removed at another node', () => {
 
     expect(await it.project.agents.identify(key)).toBeNull();
     expect(await it.project.agents.list()).toEqual([]);
+  });
+});
+
+describe('an agent whose key a human replaces', () => {
+  test('keeps nothing that it claims by the old one in the same moment', async () => {
+    const it = openWith();
+    const run = await queue(it);
+    await it.project.agents.add('ada', { by: null });
+    const putAgent: Store['putAgent'] = async (...words) => {
+      const isPut = await it.store.putAgent(...words);
+      await it.project.claims.claimRun(run, ADA, []);
+      return isPut;
+    };
+    const node = createOpenProject({ ...it.parts, store: { ...it.store, putAgent } });
+
+    await node.agents.add('ada', { by: null });
+
+    expect((await it.store.load(run))?.run).toMatchObject({ status: 'queued', holder: null });
+    expect(await it.store.leases()).toEqual([]);
+  });
+
+  test('after a node removed it that was ended before it took everything back loses that, too', async () => {
+    const it = openWith();
+    await queue(it);
+    await it.project.agents.add('ada', { by: null });
+    const { token } = await claim(it, ADA);
+    await removedElsewhere(it, 'ada');
+
+    await it.project.agents.add('ada', { by: null });
+
+    await expect(it.project.claims.admit(token)).rejects.toMatchObject({ code: 'token_dead' });
+  });
+
+  test('does not get the old one back with the next renewal of the one who spawned it', async () => {
+    const it = openWith();
+    const { name, key } = await it.project.agents.add('ada-1', { by: 'spawn' });
+
+    const replaced = await createOpenProject(it.parts).agents.add(name, { by: null });
+
+    await expect(it.project.agents.renew(name)).rejects.toMatchObject({ code: 'agent_unknown' });
+    expect(await it.project.agents.identify(key)).toBeNull();
+    expect(await it.project.agents.identify(replaced.key)).toMatchObject({ principal: { name } });
   });
 });
 

@@ -46,6 +46,29 @@ describe('an agent', () => {
     expect(await project.agents.list()).toHaveLength(1);
   });
 
+  test('whose key is replaced loses what it holds, and its tokens with it', async () => {
+    const { project, store } = open();
+    await project.agents.add('ada', { by: null });
+    await project.as({ kind: 'human', name: 'eve' }).start({ workflow: 'tested' });
+    const claimed = await project.claims.claim(ADA, []);
+    await project.humans.add('eve', 'a long passphrase', null);
+    const eve = await project.humans.unlock('eve', 'a long passphrase');
+
+    const { key } = await project.agents.add('ada', { by: eve });
+
+    await expect(project.claims.admit(claimed?.token ?? '')).rejects.toMatchObject({ code: 'token_dead' });
+    expect(await store.list({ status: 'queued' })).toMatchObject([{ run: claimed?.view.run, holder: null }]);
+    expect(await store.leases()).toEqual([]);
+    expect((await store.history(null, { after: 0, limit: 99 })).slice(-2)).toMatchObject([
+      { event: 'agent_removed', principal: 'human:eve', data: { agent: 'ada', cause: 'key_replaced' } },
+      { event: 'agent_added', principal: 'human:eve', data: { agent: 'ada', replaced: true } },
+    ]);
+    // Anyone with the new key takes it up again.
+    expect(await project.agents.identify(key)).toMatchObject({ principal: ADA });
+    expect(await project.claims.claim(ADA, [])).toMatchObject({ view: { run: claimed?.view.run } });
+    expect(await store.verify()).toMatchObject({ ok: true });
+  });
+
   test.each([
     '',
     'local',

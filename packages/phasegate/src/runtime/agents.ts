@@ -46,6 +46,22 @@ export function createAgents({ store, now, releaseAll }: AgentParts): Agents {
       if (!present.has(holder) && (await store.wasRemoved(holder))) await releaseAll(holder, 'agent_removed');
   }
 
+  /**
+   * INVARIANT: nobody goes on with what an earlier key of that name holds: its tokens would make new ones without end.
+   * Says whether there was one.
+   */
+  async function endEarlier(name: string, known: boolean, principal: string): Promise<boolean> {
+    if (known) {
+      spawned.delete(name);
+      const data = { agent: name, cause: 'key_replaced' };
+      await store.removeAgent(name, [{ time: now(), principal, event: 'agent_removed', data }]);
+    }
+    // Also where it was removed before, by a process that was ended before it could take back everything.
+    const wasThere = await store.wasRemoved(name);
+    if (wasThere) await releaseAll(name, 'agent_removed');
+    return wasThere;
+  }
+
   return {
     async list() {
       return (await store.agents()).map(({ name, capabilities, addedAt, owner }) => ({
@@ -67,6 +83,7 @@ export function createAgents({ store, now, releaseAll }: AgentParts): Agents {
       // Spawning asks no human, so it must not be a way to another agent's runs.
       if (known && by === 'spawn') throw new PhasegateError('usage', `there is an agent \`${name}\` already`);
       const owner = mine === true ? ownerOf(by) : {};
+      const wasThere = await endEarlier(name, known, principal);
       const key = `${KEY_PREFIX}${randomBytes(32).toString('base64url')}`;
       const record: AgentRecord = {
         name,
@@ -79,6 +96,8 @@ export function createAgents({ store, now, releaseAll }: AgentParts): Agents {
       const data = { agent: name, capabilities: record.capabilities, replaced: known, ...owner };
       if (by === 'spawn') spawned.set(name, record);
       await store.putAgent(record, [{ time: record.addedAt, principal, event: 'agent_added', data }]);
+      // What the earlier key took up meanwhile; nobody has the new one yet.
+      if (wasThere) await releaseAll(name, 'agent_removed');
       return { name, key };
     },
 
@@ -93,7 +112,13 @@ export function createAgents({ store, now, releaseAll }: AgentParts): Agents {
     async renew(name) {
       const record = spawned.get(name);
       if (record === undefined) throw await unknownAgent(store, name);
-      const gone = !(await store.agents()).some((agent) => agent.name === name);
+      const there = (await store.agents()).find((agent) => agent.name === name);
+      const gone = there === undefined;
+      // A human made another of that name: its key is not to be undone.
+      if (there !== undefined && there.keyHash !== record.keyHash) {
+        spawned.delete(name);
+        throw new PhasegateError('agent_unknown', `agent \`${name}\` has another key now`);
+      }
       const data = { agent: name, capabilities: record.capabilities, replaced: false };
       const again = { time: now(), principal: SPAWNER, event: 'agent_added' as const, data };
       const renewed = { ...record, until: leaseEnd() };

@@ -9,8 +9,9 @@ import { usageError } from '../usage.ts';
 export const agents: CliCommand = {
   usage: ['agents [list]', 'agents add NAME [--capability C…] [--mine]', 'agents remove NAME'],
   details:
-    'A key is shown once, when it is made; an agent of that name gets a new one. The agent shows it in PHASEGATE_KEY,\n' +
-    'or as a bearer to the server. Once a human is set up, adding and removing are for a human.',
+    'A key is shown once, when it is made. An agent of that name gets a new one, and loses what it holds as if it had\n' +
+    'been removed. The agent shows its key in PHASEGATE_KEY, or as a bearer to the server. Once a human is set up,\n' +
+    'adding and removing are for a human.',
   examples: [
     'phasegate agents',
     'phasegate agents add ada --capability python --json',

@@ -27,7 +27,8 @@ export const AGENT_ROUTES: readonly Endpoint[] = [
     tag: 'agents',
     who: ['human'],
     summary: 'Make a key for an agent',
-    description: 'The key is in this answer and nowhere else. An agent of that name gets a new key.',
+    description:
+      'The key is in this answer and nowhere else. An agent of that name gets a new key: what it holds goes back to the queue, and its tokens are dead at once.',
     body: agentRequest,
     answers: { 201: { description: 'the key, shown this once', schema: agentKey } },
     async handle({ caller, body, parts }) {
