@@ -24,16 +24,16 @@ const BUILT = join(PACKAGE, 'dist/cli');
 
 /** The files of the command line and how large each may become, in KiB. A process pays for all of each it loads. */
 const FAMILIES: Readonly<Record<string, number>> = {
-  'agents.js': 31,
+  'agents.js': 33,
   'attachedServers.js': 9,
   'audit.js': 60,
   'background.js': 9,
-  'checks.js': 163,
+  'checks.js': 166,
   'sandbox.js': 40,
   'code.js': 230,
   'database.js': 43,
   'definitions.js': 510,
-  'everyday.js': 911,
+  'everyday.js': 919,
   'exampleEvidence.js': 2,
   'fence.js': 80,
   'fenceActs.js': 9,
