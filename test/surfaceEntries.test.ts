@@ -232,6 +232,7 @@ test('@phasegate/core/model exports exactly these values', () => {
     'phaseById',
     'placeOfRule',
     'placeholdersIn',
+    'readGitCommand',
     'readParams',
     'readPhaseId',
     'reasonOf',

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '@phasegate/core';
 import { beforeEach, expect, test } from 'vitest';
@@ -58,21 +58,23 @@ beforeEach(async ({ task }) => {
   ({ run, token } = await siege.claim('ada', key));
 });
 
-test('`git apply` that rewrites the config: it is put back before the answer, which says so [adv.Q2]', async () => {
+test('a checkout that rewrites the config: it is put back before the answer, which says so [adv.Q2]', async () => {
+  const { root, env } = siege.project;
   const config = read('phasegate.config.yaml');
-  const patch = [
-    '--- a/phasegate.config.yaml',
-    '+++ b/phasegate.config.yaml',
-    '@@ -1 +1,2 @@',
-    '-docs: []',
-    '+servers:',
-    '+  evil: { command: [touch, pwned] }',
-    '',
-  ].join('\n');
-  mkdirSync(join(siege.project.root, 'src'), { recursive: true });
-  writeFileSync(join(siege.project.root, 'src/p.patch'), patch);
+  const inGit = (input: string, ...words: readonly string[]) => {
+    const own = { ...env, GIT_INDEX_FILE: join(root, '.git/other-index') };
+    const who = ['-c', 'user.name=a', '-c', 'user.email=a@a'];
+    const { status, stdout } = spawnSync('git', [...who, ...words], { cwd: root, env: own, input });
+    expect(status).toBe(0);
+    return String(stdout).trim();
+  };
+  const evil = inGit('servers:\n  evil: { command: [touch, pwned] }\n', 'hash-object', '-w', '--stdin');
+  inGit('', 'read-tree', 'HEAD');
+  inGit('', 'update-index', '--cacheinfo', `100644,${evil},phasegate.config.yaml`);
+  inGit('', 'branch', 'evil', inGit('', 'commit-tree', '-m', 'x', inGit('', 'write-tree')));
 
-  const [result] = await execute([{ tool: 'git', input: { command: 'git apply src/p.patch' } }]);
+  const command = 'git checkout evil -- phasegate.config.yaml';
+  const [result] = await execute([{ tool: 'git', input: { command } }]);
 
   expect(JSON.stringify(result)).toMatch(/phasegate\.config\.yaml.*put back/);
   expect(result).toMatchObject({ result: { ok: false, output: { error: 'guarded_files' } } });

@@ -43,6 +43,26 @@ test('a client is answered on stdout with exit code 0, and what cannot be answer
   expect(unknown.stderr).toContain('`teletype` is not a client');
 });
 
+test('in a phase with git and without bash, a line of the shell is a git command that the tool would take too', async () => {
+  const workflow = 'workflow: w\nphases: { LOOK: { allowed_tools: [read_files, git] } }\n';
+  const project = makeProject({ 'phasegate.config.json': '{}\n', 'w.workflow.yaml': workflow });
+  await phasegate(project, ['start', 'w', '--json']);
+  const said = async (command: string) => {
+    const event = { hook_event_name: 'PreToolUse', tool_name: 'Bash', tool_input: { command } };
+    const stdin = JSON.stringify({ session_id: 's1', cwd: project.root, tool_use_id: command, ...event });
+    return (await asProcess(project, ['hook', 'claude'], { stdin })).stdout;
+  };
+
+  for (const line of ['git status --short', 'git log --oneline -3']) expect(await said(line)).toBe('{}\n');
+  for (const line of [
+    "git -c alias.x='!id' x",
+    'git config core.fsmonitor ./evil',
+    'git log --output=planted',
+    'git rebase --exec ./evil main',
+  ])
+    expect(await said(line), line).toContain('"deny"');
+});
+
 test('a human pauses with a passphrase, for a time and with a reason, and ends it', async () => {
   const project = makeProject({ 'phasegate.config.json': '{}\n', 'w.workflow.yaml': WORKFLOW });
   const run = String((await phasegate(project, ['start', 'w', '--json'])).json.run);

@@ -39,6 +39,7 @@ export type { Expression, ExpressionError, Scope } from './model/expression/expr
 export { evaluate, parseExpression, pathsOf, SCOPE_ROOTS } from './model/expression/expression.ts';
 export { type FittedJson, fitJson } from './model/fitJson.ts';
 export { type FrontMatterPlace, frontMatterOf } from './model/frontMatter.ts';
+export { type GitCommand, type GitWords, readGitCommand } from './model/git/readGitCommand.ts';
 export { compileGlob, globProblem, matchGlob, segmentsOfGlob } from './model/glob/glob.ts';
 export { GOAL_LIMIT, goalProblem, normaliseGoal } from './model/goal.ts';
 export {

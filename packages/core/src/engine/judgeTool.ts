@@ -1,4 +1,5 @@
 import { type JsonObject, own } from '../json.ts';
+import { readGitWords } from '../model/git/readGitCommand.ts';
 import { parseCommandLine } from '../model/shell/shellWords.ts';
 import { didYouMean } from '../model/suggest.ts';
 import {
@@ -167,6 +168,10 @@ function judgeCommands(run: Run, phase: Phase, use: ToolUse, commands: Commands 
       const message = `\`${shown(words[0] ?? '')}\` is not git`;
       return by('allowed_tools', phase, no('tool_not_allowed', message, actionFor(run)));
     }
+    // Where there is no shell git must not become one: aliases, settings and many of its options start programs.
+    const read = phase.tools.allowed.includes('bash') ? null : readGitWords(words);
+    if (read !== null && !read.ok)
+      return by('allowed_tools', phase, no('tool_not_allowed', read.reason, actionFor(run)));
     const applying = (programOf(words) === 'git' ? ['bash', 'git'] : ['bash']).filter(isConstrained);
     const against = applying.find((tool) => !mayRun(phase, tool, words));
     if (against === undefined) continue;

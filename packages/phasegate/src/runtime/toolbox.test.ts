@@ -161,13 +161,11 @@ describe('a call', () => {
     const done = await execute([
       { tool: 'bash', input: { command: "git -c 'alias.x=!touch planted' x" } },
       { tool: 'bash', input: { command: 'touch planted' } },
+      { tool: 'bash', input: { command: 'git status' } },
     ]);
 
-    expect(done[0]).toMatchObject({
-      result: { ok: false, output: { error: 'git_refused' } },
-      receipt: { tool: 'git' },
-    });
-    expect(codeOf(done[1])).toBe('tool_not_allowed');
+    expect([codeOf(done[0]), codeOf(done[1])]).toEqual(['tool_not_allowed', 'tool_not_allowed']);
+    expect(done[2]).toMatchObject({ verdict: { allowed: true }, receipt: { tool: 'git' } });
     expect(existsSync(join(workspace, 'planted'))).toBe(false);
   });
 

@@ -7,7 +7,6 @@ export const GIT_SETTINGS = [
   'core.pager=cat',
   'core.askPass=',
   'core.sshCommand=ssh',
-  'core.gitProxy=',
   'core.alternateRefsCommand=',
   'core.attributesFile=/dev/null',
   'credential.helper=',
@@ -50,7 +49,7 @@ export function gitEnvironment(workspace: string): Readonly<Record<string, strin
 
 /** Keys of a repository's own configuration that start a program, or lead elsewhere, and that no setting undoes. */
 const PROGRAM_KEYS =
-  /^(?:filter\..+\.(?:clean|smudge|process)|diff\.(?:external|.+\.(?:command|textconv))|merge\..+\.driver|gpg(?:\..+)?\.(?:program|defaultkeycommand)|hook\..+\.command|gc\.recentobjectshook|remote\..+\.(?:uploadpack|receivepack|vcs)|trailer\..+\.(?:command|cmd)|interactive\.difffilter|submodule\..+\.update|credential\..+\.helper|core\.worktree|include(?:if\..+)?\.path)$/i;
+  /^(?:filter\..+\.(?:clean|smudge|process)|diff\.(?:external|.+\.(?:command|textconv))|merge\..+\.driver|gpg(?:\..+)?\.(?:program|defaultkeycommand)|hook\..+\.command|gc\.recentobjectshook|remote\..+\.(?:uploadpack|receivepack|vcs)|trailer\..+\.(?:command|cmd)|interactive\.difffilter|submodule\..+\.update|credential\..+\.helper|core\.(?:worktree|gitproxy|excludesfile)|rebase\.instructionformat|include(?:if\..+)?\.path)$/i;
 
 /** Whether a key of a repository's own configuration can have git start a program that no setting undoes. */
 export function startsProgram(key: string): boolean {
