@@ -95,6 +95,8 @@ export interface DependencySet {
   readonly hosts: readonly string[];
   /** All hosts that freezing it reaches, those among them. */
   readonly reaches: readonly string[];
+  /** Packages that it takes from files of the project, which an agent can write; paths are relative to the lockfile. */
+  readonly local: readonly { readonly name: string; readonly file: string }[];
   readonly frozen: FrozenSet | null;
 }
 
@@ -111,6 +113,8 @@ export interface FreezeOrder {
   readonly scripts: readonly string[];
   /** Hosts beside those that the lockfile names. */
   readonly hosts: readonly string[];
+  /** Files of the project that packages may be taken from, as they were shown. */
+  readonly files: readonly string[];
 }
 
 /** A frozen copy as it is on record. */

@@ -73,7 +73,14 @@ test.each(['viewer', 'approver'] as const)(
     const { [role]: human, admin } = humans;
     const { view } = await project.as({ kind: 'agent', name: 'ada' }).start({ workflow: 'errand' });
     const run = view?.run ?? expect.fail('no run was made');
-    const order = { kind: 'npm', lockfile: 'package-lock.json', hash: 'x', scripts: [], hosts: [] } as const;
+    const order = {
+      kind: 'npm',
+      lockfile: 'package-lock.json',
+      hash: 'x',
+      scripts: [],
+      hosts: [],
+      files: [],
+    } as const;
 
     await expect(project.override(run, { reason: 'x' }, human)).rejects.toMatchObject(REFUSED);
     await expect(project.humans.reset('admin', PASSPHRASE, human)).rejects.toMatchObject(REFUSED);

@@ -57,6 +57,44 @@ describe('a package that the lockfile takes from a file', () => {
     expect(staged).toContain('tree/one.tgz');
   });
 
+  test('is listed by its name and file, each once, and is refused where nobody named the file', async () => {
+    const files = { 'project/package-lock.json': TWO, 'project/one.tgz': BYTES };
+    const { local, staged, frozen } = await freeze(files, { named: ['another.tgz'] });
+
+    expect(local).toEqual([
+      { name: 'vitest', file: 'one.tgz' },
+      { name: '@scope/two', file: 'packed/two#1.tgz' },
+    ]);
+    await expect(frozen).rejects.toMatchObject({
+      code: 'deps_not_frozen',
+      message: '`package-lock.json` takes `vitest` from the file `one.tgz`, which nobody has named',
+      hint: 'if you know the file: phasegate deps freeze --file one.tgz',
+    });
+    expect(staged).toEqual([]);
+  });
+
+  const TWO = JSON.stringify({
+    lockfileVersion: 3,
+    packages: {
+      // By the place where it is imported from, whatever it calls itself.
+      'node_modules/vitest': { name: 'harmless', resolved: 'file:./one.tgz', integrity },
+      'node_modules/other/node_modules/vitest': { resolved: 'file:one.tgz', integrity },
+      'node_modules/@scope/two': { resolved: 'file:packed/two%231.tgz', integrity },
+    },
+  });
+
+  test('is listed so from a lockfile of pnpm, too', async () => {
+    const entry = (key: string) =>
+      `  ${key}:\n    resolution: {integrity: ${integrity}, tarball: file:one.tgz}\n    version: 1.0.0\n`;
+    const lines = `packages:\n\n${entry("'@scope/one@file:one.tgz'")}\n${entry('vitest@3.0.0')}`;
+    const { local } = await freeze({ 'project/pnpm-lock.yaml': lines, 'project/one.tgz': BYTES });
+
+    expect(local).toEqual([
+      { name: '@scope/one', file: 'one.tgz' },
+      { name: 'vitest@3.0.0', file: 'one.tgz' },
+    ]);
+  });
+
   const NOT_HERE = 'it is not a tarball in the folder of the lockfile';
   const REFUSED: readonly (readonly [string, string, string, string | undefined])[] = [
     ['outside of the project', 'file:../one.tgz', NOT_HERE, integrity],
@@ -100,8 +138,11 @@ describe('a package that the lockfile takes from a file', () => {
   });
 });
 
-/** Freezes as far as the first program, and gives what it would have found. */
-async function freeze(files: Readonly<Record<string, string>>) {
+/** Freezes as far as the first program, and gives what it would have found. Each local file is named unless others are. */
+async function freeze(
+  files: Readonly<Record<string, string>>,
+  { named }: { readonly named?: readonly string[] } = {},
+) {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'phasegate-deps-')));
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(base, path)), { recursive: true });
@@ -130,9 +171,16 @@ async function freeze(files: Readonly<Record<string, string>>) {
     store: {} as Pick<Store, 'note'>,
     now: Date.now,
   });
-  const [{ kind, lockfile, hash: shown }] = (await dependencies.list()) as [DependencySet];
-  const order = { kind, lockfile, hash: shown, scripts: [], hosts: [] };
+  const [{ kind, lockfile, hash: shown, local }] = (await dependencies.list()) as [DependencySet];
+  const order = {
+    kind,
+    lockfile,
+    hash: shown,
+    scripts: [],
+    hosts: [],
+    files: named ?? local.map(({ file }) => file),
+  };
   const frozen = dependencies.freeze(order, { principal: { name: 'maria' } } as UnlockedHuman);
   frozen.catch(() => undefined);
-  return { staged, frozen };
+  return { local, staged, frozen };
 }

@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
+import { oneLine, shellWord } from '@phasegate/core/model';
 import type {
   Dependencies,
   DependencySet,
@@ -17,7 +18,7 @@ import { relativePath } from '../workspace/relativePath.ts';
 import { runEnclosed } from '../workspace/runEnclosed.ts';
 import { type FrozenSets, TREE } from './frozenSets.ts';
 import { INSTALLERS, type InstallPlace, scriptsWanted } from './installers.ts';
-import { copyLocalTarballs } from './localTarballs.ts';
+import { copyLocalTarballs, localPackages } from './localTarballs.ts';
 import {
   buildIn,
   hostsIn,
@@ -53,7 +54,8 @@ export function createDependencies(parts: DependencyParts): Dependencies {
         const hosts = named.filter((host) => !usual.includes(host));
         const reaches = [...new Set([...usual, ...named])];
         const wantsScripts = scriptsWanted(lockfile);
-        return { kind, lockfile: path, hash, state, frozen: set, wantsScripts, hosts, reaches };
+        const local = localPackages(lockfile);
+        return { kind, lockfile: path, hash, state, frozen: set, wantsScripts, hosts, reaches, local };
       });
     },
 
@@ -72,6 +74,13 @@ export function createDependencies(parts: DependencyParts): Dependencies {
         throw refusal(
           `\`${order.lockfile}\` takes packages from \`${unverified}\` without asking who sends them (\`--trusted-host\`)`,
           `take that line out, or allow the host: phasegate deps freeze --host ${unverified}`,
+        );
+      // The lockfile may be an agent's, and so may the file: its hash says nothing about who wrote it.
+      const unnamed = localPackages(lockfile).find(({ file }) => !order.files.includes(file));
+      if (unnamed !== undefined)
+        throw refusal(
+          `\`${order.lockfile}\` takes \`${oneLine(unnamed.name)}\` from the file \`${oneLine(unnamed.file)}\`, which nobody has named`,
+          `if you know the file: phasegate deps freeze --file ${shellWord(unnamed.file)}`,
         );
       const installer = INSTALLERS[order.kind];
       const environment = cleanEnvironment(process.env, parts.root, {});

@@ -224,9 +224,10 @@ async function freeze(
   const store = { note: async () => undefined } as unknown as DependencyParts['store'];
   const dependencies = createDependencies({ root, frozen: async () => sets, sandbox, store, now: Date.now });
   const [set] = (await dependencies.list()).filter((one) => one.kind === kind);
-  const { lockfile = '', hash: locked = '' } = set ?? {};
+  const { lockfile = '', hash: locked = '', local = [] } = set ?? {};
+  const named = local.map(({ file }) => file);
   const human = { principal: { name: 'maria' } } as Parameters<typeof dependencies.freeze>[1];
-  await dependencies.freeze({ kind, lockfile, hash: locked, scripts: [], hosts }, human);
+  await dependencies.freeze({ kind, lockfile, hash: locked, scripts: [], hosts, files: named }, human);
   return join(sets.folder(kind, locked), TREE);
 }
 

@@ -3,10 +3,19 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type Json, own, PhasegateError } from '@phasegate/core';
 import { oneLine, shellWord } from '@phasegate/core/model';
+import type { DependencySet } from '@phasegate/core/ports';
 import { PathRefused } from '../workspace/pathRefused.ts';
 import { readBeneath } from '../workspace/readBeneath.ts';
 import { relativePath } from '../workspace/relativePath.ts';
 import { type Lockfile, npmPackages } from './lockfiles.ts';
+
+/** Packages that a lockfile takes from files, by the names that it has for them, each pair once. */
+export function localPackages(lockfile: Lockfile): DependencySet['local'] {
+  const pairs = localTarballs(lockfile).map(
+    ({ name, file }) => [JSON.stringify([name, file]), { name, file }] as const,
+  );
+  return [...new Map(pairs).values()];
+}
 
 /** From where to where packages are copied that a lockfile takes from files of the project. */
 export interface TarballCopy {
@@ -60,29 +69,51 @@ function notCopied({ kind, path }: Lockfile, file: string, reason: string): Phas
 }
 
 interface LocalTarball {
-  /** Relative to the lockfile. */
+  /** What the package is called in the lockfile. */
+  readonly name: string;
+  /** Relative to the lockfile, and written in one way where it is below it. */
   readonly file: string;
   /** Each SHA-512 that it may have. */
   readonly hashes: readonly string[];
 }
 
 function localTarballs({ kind, text }: Lockfile): readonly LocalTarball[] {
-  return resolvedIn(kind, text).flatMap(([resolved, integrity]) => {
+  return resolvedIn(kind, text).flatMap(({ name, resolved, integrity }) => {
     if (!resolved.startsWith('file:')) return [];
     const hashes = integrity.split(/\s+/).flatMap((word) => /^sha512-([^?]+)/.exec(word)?.[1] ?? []);
-    return [{ file: decoded(resolved.slice('file:'.length)), hashes }];
+    const file = decoded(resolved.slice('file:'.length));
+    return [{ name, file: relativePath(file) ?? file, hashes }];
   });
 }
 
+interface Resolved {
+  readonly name: string;
+  readonly resolved: string;
+  readonly integrity: string;
+}
+
 /** Where packages are taken from, and by which hashes. */
-function resolvedIn(kind: Lockfile['kind'], text: string): readonly (readonly [string, string])[] {
+function resolvedIn(kind: Lockfile['kind'], text: string): readonly Resolved[] {
   if (kind === 'npm')
-    return npmPackages(text).map(([, one]) => [textOf(one, 'resolved'), textOf(one, 'integrity')]);
+    return npmPackages(text).map(([path, one]) => ({
+      // As it is imported: what the entry calls itself may be another's name.
+      name: path.split('node_modules/').at(-1) ?? path,
+      resolved: textOf(one, 'resolved'),
+      integrity: textOf(one, 'integrity'),
+    }));
   if (kind !== 'pnpm') return [];
-  return [...text.matchAll(/^\s+resolution: \{(.*)\}\s*$/gm)].map(([, inside = '']) => [
-    inFlow(inside, 'tarball'),
-    inFlow(inside, 'integrity'),
-  ]);
+  let name = '';
+  return text.split('\n').flatMap((line) => {
+    name = /^ {2}(?:'([^']+)'|(\S.*)):\s*$/.exec(line)?.slice(1).join('') ?? name;
+    const inside = /^\s+resolution: \{(.*)\}\s*$/.exec(line)?.[1];
+    if (inside === undefined) return [];
+    return { name: bare(name), resolved: inFlow(inside, 'tarball'), integrity: inFlow(inside, 'integrity') };
+  });
+}
+
+/** The key of a package without the version, which says the file once more. */
+function bare(key: string): string {
+  return key.replace(/(?<=.)@file:.*$/, '');
 }
 
 function textOf(one: Json, key: string): string {

@@ -2,6 +2,7 @@ import { oneLine } from '@phasegate/core/model';
 import type { UnlockedHuman } from '../../../runtime/ports.ts';
 import type { Invocation } from '../command.ts';
 import { working } from '../showWork.ts';
+import { andFiles, localFilesOf, localPackagesLine } from '../text/localPackages.ts';
 
 /** Whether what the engine runs here is `verified`, and if not, what is missing and what to do. */
 export interface Verifiable {
@@ -23,11 +24,14 @@ export async function offerFreeze(invocation: Invocation, human: UnlockedHuman |
   const open = async () =>
     (await dependencies.list()).filter((set) => set.state !== 'frozen' && set.state !== 'empty');
   const { args, out, prompts } = invocation;
-  for (const { kind, lockfile, hash, reaches } of await open()) {
-    const question = `Freeze what ${oneLine(lockfile)} names, so that tests are verified with it? It is installed once more, for the engine, from ${reaches.map(oneLine).join(', ')}.`;
-    if (human === null || prompts === null || args.flag('yes') || !(await prompts.confirm(question)))
-      continue;
-    const order = { kind, lockfile, hash, scripts: [], hosts: [] };
+  for (const set of await open()) {
+    const { kind, lockfile, hash, reaches } = set;
+    if (human === null || prompts === null || args.flag('yes')) continue;
+    const local = localPackagesLine(set);
+    if (local !== null) await out.log(local);
+    const question = `Freeze what ${oneLine(lockfile)} names, so that tests are verified with it? It is installed once more, for the engine, from ${reaches.map(oneLine).join(', ')}${andFiles(set)}.`;
+    if (!(await prompts.confirm(question))) continue;
+    const order = { kind, lockfile, hash, scripts: [], hosts: [], files: localFilesOf(set) };
     await working(out, `installing what ${lockfile} names`, () => dependencies.freeze(order, human)).catch(
       (error: unknown) => out.log(error instanceof Error ? error.message : String(error)),
     );
