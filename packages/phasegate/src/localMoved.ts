@@ -49,7 +49,7 @@ export async function openMoved(place: MovedPlace): Promise<MovedDatabase> {
       // Last, as it marks a database that has no mark yet as this project's.
       const file = sharedKeysFile(root, env) ?? join(stateDir, 'keys.json');
       // They are kept already: a project that had a database has keys.
-      await requireSameKeys(store, { file, keep: () => undefined });
+      await requireSameKeys(store, { file, keep: () => undefined, takeBack: () => undefined });
       return {
         humans: createHumans(store, () => new Date().toISOString(), keys),
         runs,

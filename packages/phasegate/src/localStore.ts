@@ -54,7 +54,8 @@ export async function openState(place: StatePlace): Promise<OpenedStore> {
     verifyDecision: decisionIsSigned,
   });
   try {
-    await requireSameKeys(store, { file: shared ?? join(stateDir, 'keys.json'), keep: found.keep });
+    const { keep, takeBack } = found;
+    await requireSameKeys(store, { file: shared ?? join(stateDir, 'keys.json'), keep, takeBack });
   } catch (error) {
     await store.close();
     // Several first processes of one node make keys at once, and all go by those of the quickest.

@@ -6,11 +6,12 @@ type Marked = Pick<Store, 'acceptances' | 'agents' | 'humans' | 'keep' | 'kept' 
 /**
  * Refuses a store that several nodes share where this one has other keys than the one that came first. INVARIANT: that
  * is known before anything is served. Else its rows would look as if somebody had tampered with them, one at a time. Keys
- * that it does not refuse are kept; those it does are not, so that a node which is refused is as it was.
+ * that it does not refuse are kept; those it does are not, or are taken back, so that a node which is refused is as it
+ * was.
  */
 export async function requireSameKeys(
   store: Marked,
-  { file, keep }: { readonly file: string; keep(): void },
+  { file, keep, takeBack }: { readonly file: string; keep(): void; takeBack(): void },
 ): Promise<void> {
   try {
     if ((await store.kept(KIND, KEY)) !== undefined) return keep();
@@ -20,6 +21,8 @@ export async function requireSameKeys(
     const first = { kind: KIND, key: KEY, data: { made: 'with these keys' } };
     // What another node with the same keys has written meanwhile is the same.
     await store.keep(first, { run: null, audit: [] }).catch((cause: unknown) => {
+      // Another node with other keys has been quicker, since this one looked: nothing is sealed with these.
+      if (codeOf(cause) === 'state_tampered') takeBack();
       // A replica takes no mark.
       if (codeOf(cause) !== 'store_unavailable') throw cause;
     });

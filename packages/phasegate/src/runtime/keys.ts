@@ -30,6 +30,11 @@ export interface FoundKeys {
   keep(): void;
   /** Whether another process has done so: then those are the keys of this state directory. */
   areOvertaken(): boolean;
+  /**
+   * Removes what `keep` of this very object has put there, where nothing can be sealed with it. Keys that were there
+   * before stay, and so do those of another process, and all of a state directory that has been begun.
+   */
+  takeBack(): void;
 }
 
 /** Reads the project's keys, or makes them where there is no state yet. Never makes them anew over existing state. */
@@ -45,18 +50,22 @@ export function openKeys(stateDir: string): ProjectKeys {
 export function findKeys(stateDir: string): FoundKeys {
   const file = join(stateDir, KEYS_FILE);
   const present = presentKeys(stateDir, file);
-  if (present !== undefined) return { keys: present, keep: () => undefined, areOvertaken: () => false };
+  if (present !== undefined)
+    return { keys: present, keep: () => undefined, areOvertaken: () => false, takeBack: () => undefined };
   const keys = newKeys();
+  let isMade = false;
   const areOthers = (there: ProjectKeys | undefined) => there !== undefined && there.rows !== keys.rows;
   return {
     keys,
     keep() {
-      if (!areOthers(makeKeys(stateDir, file, keys))) return;
+      isMade = !areOthers(makeKeys(stateDir, file, keys));
+      if (isMade) return;
       throw new PhasegateError('store_unavailable', `another process has made \`${file}\` at the same time`, {
         hint: 'start again, with the keys that are there now',
       });
     },
     areOvertaken: () => areOthers(readKeys(file)),
+    takeBack: () => (isMade ? removeKeys(stateDir, keys) : undefined),
   };
 }
 
@@ -83,8 +92,14 @@ export function findSharedKeys(stateDir: string, shared: string): FoundKeys {
     );
   }
   const isCopied = JSON.stringify(own) === JSON.stringify(keys) && rememberedShared(stateDir) === shared;
-  const keep = () => (isCopied ? undefined : replaceKeys(file, { ...keys, shared }));
-  return { keys, keep, areOvertaken: () => false };
+  let isMade = false;
+  const keep = () => {
+    if (isCopied) return;
+    replaceKeys(file, { ...keys, shared });
+    isMade = own === undefined;
+  };
+  const takeBack = () => (isMade ? removeKeys(stateDir, keys) : undefined);
+  return { keys, keep, areOvertaken: () => false, takeBack };
 }
 
 /** The file that the keys in a state directory were taken from last; null where they are its own, or nobody can say. */
@@ -214,7 +229,20 @@ function replaceKeys(file: string, keys: KeptKeys): void {
   });
 }
 
+/** INVARIANT: only exactly these keys go, and none that a database was opened with here: it would be lost with them. */
+function removeKeys(stateDir: string, keys: ProjectKeys): void {
+  const file = join(stateDir, KEYS_FILE);
+  if (BEGUN.some((name) => existsSync(join(stateDir, name)))) return;
+  if (JSON.stringify(readKeys(file)) !== JSON.stringify(keys)) return;
+  guardingDisk(file, () => {
+    rmSync(file, { force: true });
+    syncDirectory(stateDir);
+  });
+}
+
 const KEYS_FILE = 'keys.json';
+/** What a state directory has once a database was opened with its keys. */
+const BEGUN = ['state.db', 'database-url', 'made'];
 
 /** Keys as a file has them; a copy says of which file it is one. */
 interface KeptKeys extends ProjectKeys {
