@@ -223,6 +223,10 @@ export function needWorker(s: State, by: Principal, key: string | undefined): vo
 export function needPhase(s: State, id: PhaseId, key: string | undefined): Phase {
   need(id === s.phase || !wasDone(s, id), 'phase_sequence_violation');
   if (id !== s.phase) refuse(s, [`phase_sequence_violation ${id}`], worked(s, key));
+  // What others hold is theirs: the one who holds the run is sent away, and nothing is counted.
+  const pending = [...s.items.values()].filter(({ status }) => status === 'pending');
+  const isMine = pending.some(({ holder }) => (holder ?? s.holder) === s.holder);
+  need(key !== undefined || pending.length === 0 || isMine, 'item_held');
   return phaseOf(s, id) as Phase;
 }
 
@@ -234,9 +238,6 @@ export function needItem(s: State, key: string | undefined): Item | 'all' | unde
   const rest = open.map(([name]) => name).join();
   const isPlain = !phaseOf(s, s.phase)?.parallel;
   if (key === undefined && isPlain) return undefined;
-  // What others hold is theirs: the one who holds the run is sent away, and nothing is counted.
-  const pending = [...s.items.values()].filter(({ status }) => status === 'pending');
-  need(key !== undefined || open.length > 0 || pending.length === 0, 'item_held');
   if (key === undefined) return openItems(s).length === 0 ? 'all' : refuse(s, [`item_required ${rest}`]);
   const item = s.items.get(key);
   if (item === undefined) refuse(s, [`item_unknown ${isPlain ? '' : `${key} ${rest}`}`]);

@@ -332,8 +332,10 @@ describe('the items of a parallel phase', () => {
   test('that others hold turn the holder of the run away to other work, and count for nothing', () => {
     let run = claim(claim(parallel(), BOB, 'a').run, BOB, 'b').run;
 
+    // Whatever it hands in: that is not looked at.
+    const odd = [complete(run, { nobody_asked: 1 }), complete(run, {}, { outcome: 'fail' })];
     for (const command of Array(6)
-      .fill([complete(run), failed(run)])
+      .fill([complete(run), failed(run), ...odd])
       .flat()) {
       const { verdict, events, run: after } = submit(run, command);
       expect(verdict).toMatchObject({

@@ -7,7 +7,7 @@ import type { Circumstance, Command } from './command.ts';
 import { Asking, type Considered, escalation, refuseWork, turnAway } from './deciding.ts';
 import { evidenceProblems, unusableSchemas } from './evidence.ts';
 import { type Fenced, fenceOf } from './fence.ts';
-import { considerItem, considerJoin, readItem, refuseItem, withFailedItems } from './items.ts';
+import { awayFromItems, considerItem, considerJoin, readItem, withFailedItems } from './items.ts';
 import { type Completing, considerLeaving, leaveFailed, outcomeBlocker } from './leaving.ts';
 import type { Item, Run } from './run.ts';
 import { subjectFor } from './scope.ts';
@@ -34,6 +34,8 @@ export function considerComplete(run: Run, command: Complete, circumstance: Circ
     const late = run.completions.some((completion) => completion.phase === command.phase);
     return late ? turnAway([found]) : refuse(found);
   }
+  const others = awayFromItems(run, phase, command.item);
+  if (others !== null) return others;
   const submission = readSubmission(phase, command.evidence);
   // Nothing of it is kept, and nothing is counted: without these names the same submission is judged as if new.
   if (submission.undeclared.length > 0 && !isPermissive(run)) return turnAway(submission.undeclared);
@@ -49,7 +51,7 @@ export function considerComplete(run: Run, command: Complete, circumstance: Circ
       return refuseFenced(run, fenced, { item: command.item, now: circumstance.now });
     return considerJoin(run, { phase, expected: command.target }, circumstance);
   }
-  if (item !== null && 'code' in item) return refuseItem(item, refuse);
+  if (item !== null && 'code' in item) return refuse(item);
   const submitted: Submitted = { phase, command, submission, item };
   if (outcome === 'fail' && phase.work.kind !== 'handler') return considerFail(run, submitted, circumstance);
   return considerWork(run, { ...submitted, outcome }, circumstance);

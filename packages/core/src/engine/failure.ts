@@ -3,7 +3,7 @@ import { notAtItem, sequenceBlocker } from './atWork.ts';
 import { blocker, nextActionFor } from './blockers.ts';
 import type { Circumstance, Command } from './command.ts';
 import { type Considered, refuseWork, turnAway } from './deciding.ts';
-import { readItem, refuseItem, withFailedItems } from './items.ts';
+import { awayFromItems, readItem, withFailedItems } from './items.ts';
 import type { Run } from './run.ts';
 
 /**
@@ -25,9 +25,11 @@ export function considerFailure(
     const late = run.completions.some((completion) => completion.phase === command.phase);
     return late ? turnAway(blockers) : uncounted(blockers);
   }
-  const item = readItem(run, phaseById(run.workflow, run.phase) as Phase, command);
-  if (item !== null && item !== 'all' && 'code' in item)
-    return refuseItem(item, (found) => uncounted([found]));
+  const phase = phaseById(run.workflow, run.phase) as Phase;
+  const others = awayFromItems(run, phase, command.item);
+  if (others !== null) return others;
+  const item = readItem(run, phase, command);
+  if (item !== null && item !== 'all' && 'code' in item) return uncounted([item]);
   const reason = command.reason.trim();
   if (reason === '') {
     return uncounted([

@@ -154,10 +154,6 @@ export function readItem(
   );
   if (command.item === undefined) {
     if (Object.values(items).every((one) => one.status === 'completed')) return 'all';
-    if (open.length === 0 && openItems(run).length > 0) {
-      const message = `phase \`${phase.id}\` is completed item by item, and other agents hold every open item`;
-      return blocker('item_held', message, action);
-    }
     return blocker(
       'item_required',
       `phase \`${phase.id}\` is completed item by item; open: ${shortList(open)}`,
@@ -176,11 +172,15 @@ export function readItem(
 }
 
 /**
- * The refusal of a submission about an item that cannot be. What others hold is not for this agent to change, and it
- * must not take the run from them by asking often: that counts for nothing.
+ * Turns the holder of a run away who names no item where others hold every open one; null where that is not so. Before
+ * anything that is handed in is looked at, and counted for nothing: by asking often it must not take the run from them.
  */
-export function refuseItem(found: Blocker, refuse: (found: Blocker) => Considered): Considered {
-  return found.code === 'item_held' ? turnAway([found]) : refuse(found);
+export function awayFromItems(run: Run, phase: Phase, named: string | undefined): Considered | null {
+  const open = named === undefined ? openItems(run) : [];
+  const isMine = open.some(([, { holder = run.holder }]) => holder === run.holder);
+  if (open.length === 0 || isMine) return null;
+  const message = `phase \`${phase.id}\` is completed item by item, and other agents hold every open item`;
+  return turnAway([blocker('item_held', message, nextActionFor(run))]);
 }
 
 /** No refusal grows with the number of items. */
