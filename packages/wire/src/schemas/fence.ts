@@ -62,11 +62,14 @@ export const fenceRequest = z
     error: '`all` goes with `accept` only',
     when: isObject,
   })
-  .refine(({ action, reason }) => action !== 'accept' || (reason ?? '').trim() !== '', {
-    path: ['reason'],
-    error: 'accepting a change needs a reason',
-    when: isObject,
-  })
+  .refine(
+    ({ action, reason }) => action !== 'accept' || (typeof reason === 'string' && reason.trim() !== ''),
+    {
+      path: ['reason'],
+      error: 'accepting a change needs a reason',
+      when: isObject,
+    },
+  )
   .openapi('FenceRequest', {
     example: {
       action: 'restore',
