@@ -119,11 +119,21 @@ async function play(
     workAsAgent(`agent-${index}`, world, chance.fork()),
   );
   const most = planted?.questions ?? Number.POSITIVE_INFINITY;
+  const latest = performance.now() + LONGEST_PLAY_MS;
   while (!isOver) {
     await pause(20);
     isOver = historian.acts.length > most || (await open()) === 0;
+    if (performance.now() > latest) throw stuck('runs do not end', historian);
   }
-  await Promise.all(working);
+  const back = Promise.all(working).then(() => true);
+  if (!(await Promise.race([back, pause(LONGEST_ANSWER_MS, false)]))) throw stuck('agents wait', historian);
+}
+
+/** Far longer than it takes, and short enough that a run which hangs says where. */
+const [LONGEST_PLAY_MS, LONGEST_ANSWER_MS] = [300_000, 60_000];
+
+function stuck(what: string, { unanswered, acts }: Historian): Error {
+  return new Error(`${what}: ${acts.length} acts, without an answer:\n${unanswered().join('\n')}`);
 }
 
 async function cutListeners(url: string): Promise<void> {

@@ -68,6 +68,8 @@ export interface FaultNode {
 /** Writes down what agents ask and are answered. */
 export interface Historian {
   readonly acts: readonly Act[];
+  /** What was asked and has no answer yet, for the one who finds out why nothing goes on. */
+  unanswered(): readonly string[];
   /** Asks a node, and remembers it. */
   ask(agent: string, node: number, asked: Asked): Promise<Answered>;
 }
@@ -75,11 +77,16 @@ export interface Historian {
 /** A history of what is asked of these nodes. */
 export function createHistorian(nodes: readonly FaultNode[]): Historian {
   const acts: Act[] = [];
+  const asking = new Set<string>();
   return {
     acts,
+    unanswered: () => [...asking],
     async ask(agent, node, asked) {
       const from = wholeTime();
+      const what = `${agent} asked node ${node} at ${from}: ${JSON.stringify(asked).slice(0, 200)}`;
+      asking.add(what);
       const answered = (await nodes[node]?.ask(agent, asked)) ?? { kind: 'unknown', why: 'no such node' };
+      asking.delete(what);
       acts.push({ agent, node, asked, answered, from, to: wholeTime() });
       return answered;
     },
