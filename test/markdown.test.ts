@@ -8,6 +8,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { headingsOf, linesOf } from '../packages/markdown/src/folder/markdownText.ts';
 import { codeLines } from '../packages/markdown/src/sources/tasksMd/codeLines.ts';
+import { atOnce } from '../packages/search/src/inSteps.ts';
 import { sectionsOf } from '../packages/search/src/sectionsOf.ts';
 import { blocksOf } from './markdown/blocksOf.ts';
 import { cases } from './tier.ts';
@@ -99,7 +100,7 @@ function byFolders(text: string) {
 }
 
 function byIndex(text: string) {
-  const sections = sectionsOf(text.split('\n'), 0);
+  const sections = atOnce(sectionsOf(text.split('\n'), 0));
   return {
     fenced: withText(
       text,

@@ -1,3 +1,4 @@
+import { atOnce, LINES_PER_STEP, type Steps } from './inSteps.ts';
 import { type Section, sectionsOf } from './sectionsOf.ts';
 
 /** A passage small enough to read and large enough to understand. */
@@ -20,7 +21,20 @@ const HUGE = 4000;
 
 /** Cuts a document into chunks; every line of text is in exactly one of them. */
 export function chunkMarkdown(lines: readonly string[], start: number): readonly Chunk[] {
-  return joined(sectionsOf(lines, start)).flatMap(split).map(chunkOf).filter(hasText);
+  return atOnce(chunking(lines, start));
+}
+
+/** The same in steps. */
+export function* chunking(lines: readonly string[], start: number): Steps<readonly Chunk[]> {
+  const chunks: Chunk[] = [];
+  for (const part of yield* joined(yield* sectionsOf(lines, start))) {
+    for (const piece of yield* split(part)) {
+      const chunk = chunkOf(piece);
+      if (hasText(chunk)) chunks.push(chunk);
+      yield;
+    }
+  }
+  return chunks;
 }
 
 interface Part {
@@ -30,93 +44,128 @@ interface Part {
   readonly fenced: readonly boolean[];
 }
 
-function joined(sections: readonly Section[]): readonly Part[] {
-  const parts: Part[] = [];
-  for (const { line, path, lines, fenced } of sections) {
-    const part: Part = { line, paths: [path], lines, fenced };
+type Piece = Omit<Part, 'fenced'>;
+
+/** A part that still takes in what follows. What its lines come to is counted as they come, not for each neighbour. */
+interface Growing {
+  readonly line: number;
+  readonly paths: Section['path'][];
+  readonly lines: string[];
+  readonly fenced: boolean[];
+  size: number;
+  /** Lines that say something. */
+  filled: number;
+  /** Sections with a heading. */
+  headed: number;
+}
+
+function* joined(sections: readonly Section[]): Steps<readonly Part[]> {
+  const parts: Growing[] = [];
+  for (const [index, { line, path, lines, fenced }] of sections.entries()) {
+    if (index % LINES_PER_STEP === 0) yield;
+    const part = growing({ line, paths: [path], lines, fenced });
     const before = parts.at(-1);
     if (before === undefined || !belongTogether(before, part)) parts.push(part);
-    else {
-      parts[parts.length - 1] = {
-        line: before.line,
-        paths: [...before.paths, path],
-        lines: [...before.lines, ...lines],
-        fenced: [...before.fenced, ...fenced],
-      };
-    }
+    else takeIn(before, part);
   }
   return parts;
 }
 
-function belongTogether(before: Part, next: Part): boolean {
-  const [first, second] = [sizeOf(before.lines), sizeOf(next.lines)];
-  if (first + second > LARGE) return false;
+function growing({ line, paths, lines, fenced }: Part): Growing {
+  const size = sizeOf(lines);
+  return {
+    line,
+    paths: [...paths],
+    lines: [...lines],
+    fenced: [...fenced],
+    size,
+    // Nothing joins what is large, so nobody asks what it says.
+    filled:
+      size > LARGE
+        ? size
+        : lines.filter((text) => text.trim() !== '' && !/^(?:={3,}|-{3,})\s*$/.test(text)).length,
+    headed: paths.filter((path) => path.length > 0).length,
+  };
+}
+
+function takeIn(before: Growing, next: Growing): void {
+  for (const path of next.paths) before.paths.push(path);
+  for (const line of next.lines) before.lines.push(line);
+  for (const is of next.fenced) before.fenced.push(is);
+  before.size += next.size;
+  before.filled += next.filled;
+  before.headed += next.headed;
+}
+
+function belongTogether(before: Growing, next: Growing): boolean {
+  if (before.size + next.size > LARGE) return false;
   // A heading with nothing under it says something only together with what follows.
-  if (isBare(before)) return true;
+  if (before.filled <= before.headed) return true;
   const [one, other] = [before.paths.at(-1), next.paths[0]];
   const sameSecond = one?.[0] === other?.[0] && one?.[1] === other?.[1];
-  return sameSecond && (first < SMALL || second < SMALL);
+  return sameSecond && (before.size < SMALL || next.size < SMALL);
 }
 
-function isBare({ lines, paths }: Part): boolean {
-  const filled = lines.filter((line) => line.trim() !== '' && !/^(?:={3,}|-{3,})\s*$/.test(line));
-  return filled.length <= paths.filter((path) => path.length > 0).length;
-}
-
-function split(part: Part): readonly Part[] {
-  if (sizeOf(part.lines) <= LARGE) return [part];
-  const pieces: Part[] = [];
-  for (const piece of paragraphsOf(part)) {
-    const before = pieces.at(-1);
-    const room = before !== undefined && sizeOf(before.lines) + sizeOf(piece.lines) <= LARGE;
-    if (!room) pieces.push(piece);
-    else {
-      pieces[pieces.length - 1] = {
-        ...before,
-        lines: [...before.lines, ...piece.lines],
-        fenced: [...before.fenced, ...piece.fenced],
-      };
-    }
-  }
-  return pieces;
-}
-
-/** Runs of lines up to a blank one; a code fence holds together while it is not huge. */
-function paragraphsOf(part: Part): readonly Part[] {
-  const paragraphs: Part[] = [];
+/** Cuts at blank lines outside of fences, so that the pieces are as large as may be; a paragraph is cut where huge. */
+function* split(part: Part): Steps<readonly Piece[]> {
+  const { lines, fenced, paths } = part;
+  if (sizeOf(lines) <= LARGE) return [part];
+  const pieces: Sized[] = [];
   let from = 0;
-  const cut = (end: number) => {
-    const lines = part.lines.slice(from, end);
-    const fenced = part.fenced.slice(from, end);
-    paragraphs.push(...cutHuge({ line: part.line + from, paths: part.paths, lines, fenced }));
-    from = end;
-  };
-  for (let index = 0; index < part.lines.length; index++) {
-    const blank = (part.lines[index] ?? '').trim() === '';
-    if (blank && !part.fenced[index] && index + 1 < part.lines.length) cut(index + 1);
+  let size = 0;
+  for (let index = 0; index < lines.length; index++) {
+    if (index % LINES_PER_STEP === LINES_PER_STEP - 1) yield;
+    const text = lines[index] ?? '';
+    size += text.length + 1;
+    const last = index + 1 === lines.length;
+    if (!last && (fenced[index] || text.trim() !== '')) continue;
+    const line = part.line + from;
+    if (size > HUGE) for (const cut of cutHuge(lines.slice(from, index + 1), line)) put(pieces, cut);
+    else if (!grow(pieces.at(-1), lines, { from, end: index + 1, size }))
+      pieces.push({ line, lines: lines.slice(from, index + 1), size });
+    from = index + 1;
+    size = 0;
   }
-  cut(part.lines.length);
-  return paragraphs;
+  return pieces.map((piece) => ({ line: piece.line, paths, lines: piece.lines }));
 }
 
-function cutHuge(part: Part): readonly Part[] {
-  if (sizeOf(part.lines) <= HUGE) return [part];
-  const pieces: { line: number; lines: string[]; size: number }[] = [];
-  part.lines.forEach((text, index) => {
+interface Sized {
+  readonly line: number;
+  readonly lines: string[];
+  size: number;
+}
+
+interface Paragraph {
+  readonly from: number;
+  readonly end: number;
+  readonly size: number;
+}
+
+function put(pieces: Sized[], piece: Sized): void {
+  const { lines, size } = piece;
+  if (!grow(pieces.at(-1), lines, { from: 0, end: lines.length, size })) pieces.push(piece);
+}
+
+/** Adds lines to a piece that has room for them; false where it has none. */
+function grow(piece: Sized | undefined, lines: readonly string[], { from, end, size }: Paragraph): boolean {
+  if (piece === undefined || piece.size + size > LARGE) return false;
+  for (let index = from; index < end; index++) piece.lines.push(lines[index] ?? '');
+  piece.size += size;
+  return true;
+}
+
+function cutHuge(texts: readonly string[], first: number): readonly Sized[] {
+  const pieces: Sized[] = [];
+  texts.forEach((text, index) => {
     for (const line of cutLine(text)) {
       const last = pieces.at(-1);
       if (last !== undefined && last.size + line.length <= LARGE) {
         last.lines.push(line);
         last.size += line.length + 1;
-      } else pieces.push({ line: part.line + index, lines: [line], size: line.length + 1 });
+      } else pieces.push({ line: first + index, lines: [line], size: line.length + 1 });
     }
   });
-  return pieces.map(({ line, lines }) => ({
-    line,
-    paths: part.paths,
-    lines,
-    fenced: lines.map(() => false),
-  }));
+  return pieces;
 }
 
 /** A line without end is cut between words where it has any. */
@@ -125,7 +174,7 @@ function cutLine(line: string): readonly string[] {
   return line.match(new RegExp(`[^]{1,${LARGE}}(?:\\s+|$)|[^]{1,${LARGE}}`, 'gu')) ?? [line];
 }
 
-function chunkOf({ line, paths, lines }: Part): Chunk {
+function chunkOf({ line, paths, lines }: Piece): Chunk {
   const headings = [...new Set(paths.flat().filter((heading) => heading !== undefined && heading !== ''))];
   const [first = []] = paths.filter((path) => path.length > 1);
   const blank = lines.findIndex((text) => text.trim() !== '');

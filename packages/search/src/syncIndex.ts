@@ -4,6 +4,7 @@ import { PhasegateError } from '@phasegate/core';
 import { type Document, documentOf, phaseInPath } from './documentOf.ts';
 import { type FoundDocument, findDocuments } from './findDocuments.ts';
 import { inTransaction } from './indexDatabase.ts';
+import { type Breathe, createBreathe } from './inSteps.ts';
 import { isLeftOut, type ReadText, readText } from './readText.ts';
 
 /** What a sync is about. */
@@ -86,27 +87,16 @@ interface Seen extends FoundDocument {
   readonly read: ReadText | null;
 }
 
-async function planOf({ database, root, docs, now }: SyncRequest): Promise<Plan> {
+async function planOf(request: SyncRequest): Promise<Plan> {
+  const { database, root } = request;
   const known = new Map(
     (database.prepare('SELECT path, mtime, size, sha256, same_as FROM file').all() as unknown as Known[]).map(
       (row) => [row.path, row],
     ),
   );
-  const time = now();
-  const seen: Seen[] = [];
-  for (const found of findDocuments(root, docs)) {
-    const before = known.get(found.path);
-    const same = before !== undefined && before.mtime === found.mtime && before.size === found.size;
-    const read = same ? null : readText(root, found.path);
-    if (!same && read === null) continue;
-    const unsure = (read?.ok === false && read.passing) || time - found.mtime < FRESH_MS;
-    seen.push({
-      ...found,
-      mtime: !same && unsure ? READ_AGAIN : found.mtime,
-      sha256: read?.sha256 ?? (before as Known).sha256,
-      read,
-    });
-  }
+  // Someone may want to say how long it takes, and a server has others to answer.
+  const breathe = createBreathe();
+  const seen = await look(request, known, breathe);
   const originals = originalsOf(seen);
   const puts: Put[] = [];
   const touched: { path: string; mtime: number }[] = [];
@@ -120,12 +110,37 @@ async function planOf({ database, root, docs, now }: SyncRequest): Promise<Plan>
     }
     const read = file.read ?? readText(root, file.path);
     if (read === null) continue;
-    await breathe(puts.length);
-    const document = await documentFrom(file.path, read, sameAs);
+    await breathe();
+    const document = await documentFrom({ path: file.path, read, sameAs }, breathe);
     puts.push({ ...file, sha256: read.sha256, sameAs, isNew: before === undefined, document });
   }
   const there = new Set(seen.map(({ path }) => path));
   return { puts, touched, removed: [...known.keys()].filter((path) => !there.has(path)) };
+}
+
+/** What is on disk now; a file that is as it was is not opened. */
+async function look(
+  { root, docs, now }: SyncRequest,
+  known: ReadonlyMap<string, Known>,
+  breathe: Breathe,
+): Promise<readonly Seen[]> {
+  const time = now();
+  const seen: Seen[] = [];
+  for (const found of findDocuments(root, docs)) {
+    const before = known.get(found.path);
+    const same = before !== undefined && before.mtime === found.mtime && before.size === found.size;
+    if (!same) await breathe();
+    const read = same ? null : readText(root, found.path);
+    if (!same && read === null) continue;
+    const unsure = (read?.ok === false && read.passing) || time - found.mtime < FRESH_MS;
+    seen.push({
+      ...found,
+      mtime: !same && unsure ? READ_AGAIN : found.mtime,
+      sha256: read?.sha256 ?? (before as Known).sha256,
+      read,
+    });
+  }
+  return seen;
 }
 
 /** The same text in two phases is two documents. */
@@ -149,8 +164,11 @@ function isShorter(path: string, other: string): boolean {
   return path.length === other.length ? path < other : path.length < other.length;
 }
 
-async function documentFrom(path: string, read: ReadText, sameAs: string | null): Promise<Document> {
-  const document = await documentOf(path, read.ok ? read.text : '');
+async function documentFrom(
+  { path, read, sameAs }: { readonly path: string; readonly read: ReadText; readonly sameAs: string | null },
+  breathe: Breathe,
+): Promise<Document> {
+  const document = await documentOf(path, read.ok ? read.text : '', breathe);
   if (!read.ok) return { ...document, warnings: [{ line: 1, message: `it ${read.reason}; it is left out` }] };
   return sameAs === null ? document : { ...document, chunks: [], warnings: [] };
 }
@@ -207,11 +225,3 @@ function countsOf({ puts, removed }: Plan): Synced {
   const added = puts.filter(({ isNew }) => isNew).length;
   return { added, changed: puts.length - added, removed: removed.length };
 }
-
-/** Someone may want to say how long it takes, and a server has others to answer. */
-async function breathe(read: number): Promise<void> {
-  if (read % DOCUMENTS_PER_BREATH === DOCUMENTS_PER_BREATH - 1)
-    await new Promise((resume) => setImmediate(resume));
-}
-
-const DOCUMENTS_PER_BREATH = 20;

@@ -6,6 +6,8 @@ export interface KnownIds {
   readonly tasks: ReadonlyMap<string, string>;
   /** All ids in the order of the document. */
   readonly order: readonly string[];
+  /** Id of a task → where it stands in that order. */
+  readonly places: ReadonlyMap<string, number>;
   /** Lower-case id of a phase → its id. */
   readonly phases: ReadonlyMap<string, string>;
 }
@@ -95,8 +97,8 @@ function expandList(list: string): readonly string[] {
 
 /** The tasks from one id to another: as the document has them, else by counting. */
 function expandRange(first: string, last: string, known: KnownIds): readonly string[] {
-  const from = known.order.indexOf(known.tasks.get(taskKey(first)) ?? '');
-  const to = known.order.indexOf(known.tasks.get(taskKey(last)) ?? '');
+  const from = known.places.get(known.tasks.get(taskKey(first)) ?? '') ?? -1;
+  const to = known.places.get(known.tasks.get(taskKey(last)) ?? '') ?? -1;
   if (from >= 0 && to >= from && to - from < MAX_RANGE) return known.order.slice(from, to + 1);
   const [, stem = '', start = ''] = /^(.*?)(\d+)$/.exec(first) ?? [];
   const [, other = '', end = ''] = /^(.*?)(\d+)$/.exec(last) ?? [];

@@ -33,6 +33,7 @@ function knownIds(phases: readonly UnlinkedPhase[], warnings: SourceWarning[]): 
   const tasks = new Map<string, string>();
   const lines = new Map<string, number>();
   const order: string[] = [];
+  const places = new Map<string, number>();
   for (const { id, line } of phases.flatMap((phase) => phase.tasks)) {
     const key = taskKey(id);
     const first = lines.get(key);
@@ -41,10 +42,11 @@ function knownIds(phases: readonly UnlinkedPhase[], warnings: SourceWarning[]): 
     else {
       tasks.set(key, id);
       lines.set(key, line);
+      places.set(id, order.length);
       order.push(id);
     }
   }
-  return { tasks, order, phases: new Map(phases.map(({ id }) => [id.toLowerCase(), id])) };
+  return { tasks, order, places, phases: new Map(phases.map(({ id }) => [id.toLowerCase(), id])) };
 }
 
 interface Linking {

@@ -69,19 +69,20 @@ function chooseHeads(lines: readonly Line[], read: (text: string) => PhaseHeader
   });
   const level = phaseLevel(all);
   const chosen = new Map<string, Head>();
+  const isOverTasks = tasksBelow(lines);
   for (const head of all) {
     const key = head.id.toLowerCase();
     const before = chosen.get(key);
     if (head.level === level) {
       // The first heading of an id is the phase, unless only a later one has tasks: then it was a summary.
-      const better = before !== undefined && !hasTasks(lines, before) && hasTasks(lines, head);
+      const better = before !== undefined && !isOverTasks(before) && isOverTasks(head);
       if (before === undefined || better) chosen.set(key, head);
     }
   }
   // A phase whose heading is too deep is still one if tasks of its number stand below it.
   for (const head of all) {
     const key = head.id.toLowerCase();
-    if (head.level > level && !chosen.has(key) && hasTasks(lines, head, key)) chosen.set(key, head);
+    if (head.level > level && !chosen.has(key) && hasTasksOf(lines, head, key)) chosen.set(key, head);
   }
   return [...chosen.values()].sort((a, b) => a.index - b.index);
 }
@@ -94,17 +95,48 @@ function phaseLevel(heads: readonly Head[]): number {
   return isTitle && second !== undefined ? second : first;
 }
 
-function hasTasks(lines: readonly Line[], head: Head, major?: string): boolean {
+/**
+ * Tells whether a task stands below a head. Heads of one id, and bold ones, have the same lines below them: what is
+ * known of a line is not looked for again.
+ */
+function tasksBelow(lines: readonly Line[]): (head: Head) => boolean {
+  const byLevel = new Map<number, (boolean | undefined)[]>();
+  return (head) => {
+    const known = byLevel.get(head.level) ?? [];
+    byLevel.set(head.level, known);
+    let answer: boolean | undefined;
+    let index = head.index;
+    for (; answer === undefined && index < lines.length; index++) {
+      const below = lines[index + 1];
+      if (known[index] !== undefined) answer = known[index];
+      else if (below === undefined || endsTasks(below, head)) answer = false;
+      else if (taskAt(below) !== null) answer = true;
+    }
+    for (let told = head.index; told < index; told++) known[told] = answer === true;
+    return answer === true;
+  };
+}
+
+function hasTasksOf(lines: readonly Line[], head: Head, major: string): boolean {
   for (let index = head.index + 1; index < lines.length; index++) {
     const line = lines[index] as Line;
-    if (line.kind === 'heading' && line.level <= head.level && taskHeader(line.text)?.named !== true)
-      return false;
-    if (line.kind !== 'heading' && line.box === 'none') continue;
-    const header = taskHeader(line.text);
-    if (header === null || !(header.strong || (header.named && line.kind === 'heading'))) continue;
-    if (major === undefined || majorOf(header.id).toLowerCase() === major) return true;
+    if (endsTasks(line, head)) return false;
+    const id = taskAt(line);
+    if (id !== null && majorOf(id).toLowerCase() === major) return true;
   }
   return false;
+}
+
+function endsTasks(line: Line, head: Head): boolean {
+  return line.kind === 'heading' && line.level <= head.level && taskHeader(line.text)?.named !== true;
+}
+
+/** The id of the task that a heading or a box is; null where it is none. */
+function taskAt(line: Line): string | null {
+  if (line.kind !== 'heading' && line.box === 'none') return null;
+  const header = taskHeader(line.text);
+  const is = header !== null && (header.strong || (header.named && line.kind === 'heading'));
+  return is ? header.id : null;
 }
 
 function outline(lines: readonly Line[], heads: readonly Head[], looking: Looking): Outline {

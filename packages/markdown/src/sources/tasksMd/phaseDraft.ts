@@ -55,15 +55,17 @@ export function draftOf(header: PhaseHeader, line: number, walked: Walked): Phas
 
 /** `1.0 Complete the layer` over `1.1`, `1.2`: the parts are the tasks, the whole is a remark. */
 function withoutUmbrellas(walked: Walked): Walked {
-  const umbrellas = walked.tasks.filter(
-    (task, index) =>
-      /^\d+\.0$/.test(task.id) &&
-      task.style === 'bullet' &&
-      (walked.tasks[index + 1]?.head.indent ?? 0) > task.head.indent,
+  const umbrellas = new Set(
+    walked.tasks.filter(
+      (task, index) =>
+        /^\d+\.0$/.test(task.id) &&
+        task.style === 'bullet' &&
+        (walked.tasks[index + 1]?.head.indent ?? 0) > task.head.indent,
+    ),
   );
-  if (umbrellas.length === 0) return walked;
-  const tasks = walked.tasks.filter((task) => !umbrellas.includes(task));
-  const remarks = umbrellas.flatMap(({ head, title, body }) => [
+  if (umbrellas.size === 0) return walked;
+  const tasks = walked.tasks.filter((task) => !umbrellas.has(task));
+  const remarks = [...umbrellas].flatMap(({ head, title, body }) => [
     { ...head, kind: 'text' as const, box: 'none' as const, indent: 0, raw: title },
     ...body,
   ]);

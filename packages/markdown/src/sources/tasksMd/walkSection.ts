@@ -52,6 +52,10 @@ class Walk {
   /** Below a label or heading whose boxes are not tasks. */
   private closed = false;
   private afterRule = false;
+  /** The body's last line that is text or a bullet; kept, because bodies are long and every line asks. */
+  private lastSaid: Line | null = null;
+  /** The body has text that is not below the task's bullet. */
+  private listed = false;
   /** The task has a label or heading for criteria already. */
   private hasCriteria = false;
   private readonly seen = new Set<string>();
@@ -253,9 +257,8 @@ class Walk {
     const last = task.body.at(-1);
     if (line.kind === 'text' && kind === undefined) return last?.kind === 'blank';
     // Boxes right below an unindented criteria label belong to it.
-    const label = task.body.findLast((other) => other.kind === 'text' || other.kind === 'bullet');
-    const listed = task.body.some((other) => other.kind === 'text' && other.indent <= task.head.indent);
-    return !(listed && line.kind === 'bullet' && label !== undefined && label.indent <= task.head.indent);
+    const label = this.lastSaid;
+    return !(this.listed && line.kind === 'bullet' && label !== null && label.indent <= task.head.indent);
   }
 
   private boxFollows(index: number): boolean {
@@ -270,6 +273,8 @@ class Walk {
     this.seen.add(taskKey(header.id));
     this.task = { id: header.id, title: header.rest, head: line, box: line.box, style, body: [] };
     this.tasks.push(this.task);
+    this.lastSaid = null;
+    this.listed = false;
   }
 
   private open(gate: GateDraft): void {
@@ -281,6 +286,9 @@ class Walk {
 
   private keep(line: Line): void {
     (this.gate?.lines ?? this.task?.body ?? this.rest).push(line);
+    if (this.gate !== null || this.task === null) return;
+    if (line.kind === 'text' || line.kind === 'bullet') this.lastSaid = line;
+    if (line.kind === 'text' && line.indent <= this.task.head.indent) this.listed = true;
   }
 }
 
