@@ -80,6 +80,7 @@ test('@phasegate/core/engine exports exactly these values', () => {
     'goalOf',
     'goalPrincipal',
     'goalText',
+    'heldItems',
     'holdOnceBegun',
     'holds',
     'holdsAnItem',

@@ -7,6 +7,7 @@ export {
   type Claimability,
   claimability,
   freeItem,
+  heldItems,
   isParked,
   openItems,
   ringBlocker,

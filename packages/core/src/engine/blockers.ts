@@ -1,4 +1,5 @@
 import { type Phase, phaseById } from '../model/workflow.ts';
+import { standOf } from './itemStand.ts';
 import type { Run } from './run.ts';
 import type { Blocker, BlockerCode, NextAction, Verdict } from './verdict.ts';
 
@@ -68,10 +69,10 @@ function activeAction(run: Run, agent: string | null): NextAction {
 }
 
 function withItem(action: NextAction, run: Run, agent: string | null): NextAction {
-  const open = Object.entries(run.work.items ?? {}).filter(([, item]) => item.status === 'pending');
+  const { open, free, byHolder } = standOf(run.work.items);
   if (open.length === 0) return action;
-  const free = open.find(([, item]) => item.holder === undefined);
-  const own = open.find(([, item]) => agent !== null && item.holder === agent);
+  const held = agent === null ? [] : (byHolder.get(agent) ?? []);
+  const own = held.find(([, { status }]) => status === 'pending');
   const [item] = own ?? (agent !== null && agent === run.holder ? free : undefined) ?? [];
   if (item !== undefined) return { ...action, item, text: `${action.text}, for item \`${item}\`` };
   if (free !== undefined) return { act: 'claim', item: free[0], text: `claim item \`${free[0]}\`` };

@@ -5,6 +5,7 @@ import type { Circumstance, Command } from './command.ts';
 import { type Considered, escalation, turnAway } from './deciding.ts';
 import type { RunEvent } from './events.ts';
 import { holds, itemOf } from './holding.ts';
+import { standOf } from './itemStand.ts';
 import { failedItems } from './items.ts';
 import { measuredIn } from './measuredIn.ts';
 import type { Run } from './run.ts';
@@ -86,9 +87,7 @@ export function considerRelease(run: Run, command: Release, circumstance: Circum
 
 function releaseRun(run: Run, { holder, cause }: Release, now: string): readonly RunEvent[] {
   // INVARIANT: an epoch ends the tokens of all. What the holder itself had ends with its lease.
-  const others = Object.values(run.work.items ?? {}).some(
-    (item) => item.holder !== undefined && item.holder !== holder,
-  );
+  const others = [...standOf(run.work.items).byHolder.keys()].some((agent) => agent !== holder);
   const released: RunEvent = {
     at: now,
     type: 'run_released',
@@ -116,9 +115,8 @@ function releaseItem(
     cause,
   };
   const after = apply(run, released);
-  const open = Object.values(after.work.items ?? {}).filter((one) => one.status !== 'completed');
   const goesOn = after.status === 'active' || after.status === 'queued';
-  if (!goesOn || open.some((one) => one.status === 'pending')) return [released];
+  if (!goesOn || standOf(after.work.items).open.length > 0) return [released];
   return [released, failedItems(after, now, 'crashes')];
 }
 

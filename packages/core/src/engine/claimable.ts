@@ -1,6 +1,7 @@
 import { type Attachment, attachmentOf, holdsRing } from '../model/rings.ts';
 import { blocker } from './blockers.ts';
-import type { Item, Run } from './run.ts';
+import { type Keyed, standOf } from './itemStand.ts';
+import type { Run } from './run.ts';
 import type { Blocker } from './verdict.ts';
 
 /** How a run may be claimed: begun, where it has items nobody holds, or queued, as a whole. */
@@ -14,14 +15,19 @@ export function claimability(run: Run): Claimability | null {
 }
 
 /** Items of the current phase that can be worked on, no matter who holds them; none in an ordinary phase. */
-export function openItems(run: Run): readonly (readonly [string, Item])[] {
-  if (run.phase === null || run.work.items === null) return [];
-  return Object.entries(run.work.items).filter(([, item]) => item.status === 'pending');
+export function openItems(run: Run): readonly Keyed[] {
+  return run.phase === null ? [] : standOf(run.work.items).open;
 }
 
 /** The first item nobody holds. */
 export function freeItem(run: Run): string | undefined {
-  return openItems(run).find(([, item]) => item.holder === undefined)?.[0];
+  return run.phase === null ? undefined : standOf(run.work.items).free?.[0];
+}
+
+/** The items that agents hold, or that one of them does. */
+export function heldItems({ work }: Pick<Run, 'work'>, agent?: string): readonly Keyed[] {
+  const { held, byHolder } = standOf(work.items);
+  return agent === undefined ? held : (byHolder.get(agent) ?? []);
 }
 
 /** A run whose workflow asks for a higher ring than it has is kept from agents until it has that ring. */

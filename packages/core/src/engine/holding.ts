@@ -1,3 +1,4 @@
+import { standOf } from './itemStand.ts';
 import type { Item, Run, RunCore } from './run.ts';
 
 /** True when this agent holds the run, or with `item` that item of it, as things stand. */
@@ -40,12 +41,16 @@ export function isStillSo(
 
 /** True when this agent holds an item of the run, whichever. */
 export function holdsAnItem(run: Run, agent: string): boolean {
-  return Object.values(run.work.items ?? {}).some((item) => itemHeld(item, agent));
+  return (
+    standOf(run.work.items)
+      .byHolder.get(agent)
+      ?.some(([, item]) => itemHeld(item, agent)) ?? false
+  );
 }
 
 /** True while any agent holds the run or an item of it: one that nobody works on is queued. */
 export function inHands(run: Pick<RunCore, 'holder' | 'work'>): boolean {
-  return run.holder !== null || Object.values(run.work.items ?? {}).some((item) => item.holder !== undefined);
+  return run.holder !== null || standOf(run.work.items).held.length > 0;
 }
 
 /** The item of that key, if there is one. */

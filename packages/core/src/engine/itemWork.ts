@@ -1,6 +1,7 @@
 import { reclaimsOf } from '../model/workflow.ts';
 import type { RunEvent } from './events.ts';
 import { reopened } from './itemDone.ts';
+import { type Items, withOne } from './itemStand.ts';
 import { repeatedRefusal } from './repeatedRefusal.ts';
 import type { Item, PhaseWork, Run } from './run.ts';
 
@@ -56,13 +57,14 @@ export function withItem(work: PhaseWork, key: string, change: Partial<Item>, wi
   if (item === undefined) throw new TypeError('there is no such item');
   // What was warned of belongs to the completion; an item that changes again is completed anew.
   const { warnings: _, ...kept } = without === undefined ? item : unheld(item);
-  return { ...work, items: { ...work.items, [key]: { ...kept, ...change } } };
+  return { ...work, items: withOne(work.items as Items, key, { ...kept, ...change }) };
 }
 
 /** The work with nothing remembered of refusals of that item. */
 export function withoutRefusal(work: PhaseWork, key: string): PhaseWork {
   const items = work.items ?? {};
-  return { ...work, items: { ...items, [key]: unrefused(items[key] as Item) } };
+  const item = items[key] as Item;
+  return item.refusal === undefined ? work : { ...work, items: withOne(items, key, unrefused(item)) };
 }
 
 /** An item of which no refusal is remembered. */

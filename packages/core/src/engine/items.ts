@@ -6,8 +6,10 @@ import type { Circumstance, Command } from './command.ts';
 import { installable } from './databaseHash.ts';
 import { Asking, type Considered, escalation, refuseWork, turnAway } from './deciding.ts';
 import type { RunEvent } from './events.ts';
+import { type ItemStand, type Keyed, standOf } from './itemStand.ts';
 import { joinedOutcome, joinedResult, joinedState } from './joining.ts';
 import { type Completing, considerLeaving, leaveFailed, passed } from './leaving.ts';
+import { MOST_ITEMS_TOLD } from './phaseText.ts';
 import { type Established, type Item, type Run, resultOf } from './run.ts';
 import { checkBlockers, checkWarnings, established } from './transition.ts';
 import type { Blocker, Warning } from './verdict.ts';
@@ -33,11 +35,10 @@ export function considerItem(
     ...installable(done.outcome, circumstance.database),
   };
   const itself = apply(run, completed);
-  const items = itself.work.items as Readonly<Record<string, Item>>;
-  const open = Object.values(items).filter((item) => item.status !== 'completed');
-  if (open.length > 0) {
+  const { open, failed } = standOf(itself.work.items);
+  if (open.length > 0 || failed.length > 0) {
     const events: RunEvent[] = [completed];
-    if (open.every((item) => item.status === 'failed')) events.push(failedItems(itself, now));
+    if (open.length === 0) events.push(failedItems(itself, now));
     return { verdict: passed(done.would, done.warnings), events };
   }
   // The join belongs to the one who made it possible: they go on with the run, in an epoch of their own.
@@ -98,7 +99,7 @@ function itemWarnings(run: Run): readonly Warning[] {
 
 /** Whether a run stands in a parallel phase that has nothing to be worked on: the engine completes it itself. */
 export function hasNoItems(run: Run): boolean {
-  return run.status === 'active' && run.work.items !== null && Object.keys(run.work.items).length === 0;
+  return run.status === 'active' && run.work.items !== null && standOf(run.work.items).total === 0;
 }
 
 /** An agent that expected another way is told so, and what it did stays done. */
@@ -115,18 +116,16 @@ function reopening(considered: Considered): Considered {
 export function withFailedItems(run: Run, now: string, refusal: Considered): Considered {
   if ('looks' in refusal || run.work.items === null) return refusal;
   const after = refusal.events.reduce(apply, run);
-  const open = Object.values(after.work.items ?? {}).filter((item) => item.status !== 'completed');
+  const { open, failed } = standOf(after.work.items);
   const stuck =
-    (after.status === 'active' || after.status === 'queued') &&
-    open.length > 0 &&
-    open.every((item) => item.status === 'failed');
+    (after.status === 'active' || after.status === 'queued') && open.length === 0 && failed.length > 0;
   return stuck ? { ...refusal, events: [...refusal.events, failedItems(after, now)] } : refusal;
 }
 
 /** Hands a run to a human whose open items have all failed. */
 export function failedItems(run: Run, now: string, reason: 'attempts' | 'crashes' = 'attempts'): RunEvent {
-  const failed = Object.entries(run.work.items ?? {}).filter(([, item]) => item.status === 'failed');
-  const blockers = failed.map(([key, item]) =>
+  const { failed } = standOf(run.work.items);
+  const blockers = failed.slice(0, MOST_ITEMS_TOLD).map(([key, item]) =>
     blocker('check_failed', `item \`${key}\`: ${item.error ?? 'failed'}`, {
       act: 'wait_for_human',
       text: 'wait: a human must act',
@@ -149,20 +148,22 @@ export function readItem(
   // Names an item that is open, so that the next call is one that can be made.
   const action = nextActionFor(run);
   if (items === null) return blocker('item_unknown', `phase \`${phase.id}\` has no items`, action);
-  const open = Object.entries(items).flatMap(([key, { status, holder = run.holder }]) =>
-    status === 'pending' && holder === run.holder ? [key] : [],
-  );
+  const stand = standOf(items);
   if (command.item === undefined) {
-    if (Object.values(items).every((one) => one.status === 'completed')) return 'all';
+    if (stand.completed === stand.total) return 'all';
     return blocker(
       'item_required',
-      `phase \`${phase.id}\` is completed item by item; open: ${shortList(open)}`,
+      `phase \`${phase.id}\` is completed item by item; open: ${shortList(run, stand)}`,
       action,
     );
   }
   const item = Object.hasOwn(items, command.item) ? items[command.item] : undefined;
   if (item === undefined)
-    return blocker('item_unknown', `there is no item \`${command.item}\`; open: ${shortList(open)}`, action);
+    return blocker(
+      'item_unknown',
+      `there is no item \`${command.item}\`; open: ${shortList(run, stand)}`,
+      action,
+    );
   if (item.status === 'completed')
     return blocker('item_done', `item \`${command.item}\` is already completed`, action);
   if (item.status === 'failed') {
@@ -176,16 +177,30 @@ export function readItem(
  * anything that is handed in is looked at, and counted for nothing: by asking often it must not take the run from them.
  */
 export function awayFromItems(run: Run, phase: Phase, named: string | undefined): Considered | null {
-  const open = named === undefined ? openItems(run) : [];
-  const isMine = open.some(([, { holder = run.holder }]) => holder === run.holder);
-  if (open.length === 0 || isMine) return null;
+  if (named !== undefined || openItems(run).length === 0 || isOpenToHolder(run)) return null;
   const message = `phase \`${phase.id}\` is completed item by item, and other agents hold every open item`;
   return turnAway([blocker('item_held', message, nextActionFor(run))]);
 }
 
-/** No refusal grows with the number of items. */
-function shortList(keys: readonly string[]): string {
-  if (keys.length === 0) return 'none';
-  const shown = keys.slice(0, 20).map((key) => (key.length > 80 ? `${key.slice(0, 80)}…` : key));
-  return keys.length > 20 ? `${shown.join(', ')} and ${keys.length - 20} more` : shown.join(', ');
+function isOpenToHolder(run: Run): boolean {
+  const { free, byHolder } = standOf(run.work.items);
+  const own = run.holder === null ? [] : (byHolder.get(run.holder) ?? []);
+  return free !== undefined || own.some(([, { status }]) => status === 'pending');
+}
+
+/** What is open to the run's holder. No refusal grows with the number of items. */
+function shortList(run: Run, { open, byHolder }: ItemStand): string {
+  const others = [...byHolder].filter(([agent]) => agent !== run.holder);
+  const count = others.reduce((left, [, held]) => left - held.filter(isPending).length, open.length);
+  if (count === 0) return 'none';
+  const shown: string[] = [];
+  for (const [key, { holder = run.holder }] of open) {
+    if (holder === run.holder) shown.push(key.length > 80 ? `${key.slice(0, 80)}…` : key);
+    if (shown.length === Math.min(count, 20)) break;
+  }
+  return count > 20 ? `${shown.join(', ')} and ${count - 20} more` : shown.join(', ');
+}
+
+function isPending([, { status }]: Keyed): boolean {
+  return status === 'pending';
 }

@@ -2,6 +2,7 @@ import { approvalOf } from '../model/approval.ts';
 import type { GateOption, HumanGate, Phase } from '../model/workflow.ts';
 import { blocker } from './blockers.ts';
 import { AT_THE_GATE } from './gateMeaning.ts';
+import { standOf } from './itemStand.ts';
 import { isSameName, keyMaker, type MadeBy } from './keyMaker.ts';
 import type { GateWait, Run } from './run.ts';
 import type { Blocker } from './verdict.ts';
@@ -53,7 +54,7 @@ export function ownWorkProblem(
 }
 
 function hasNoItem({ work }: Run): boolean {
-  return work.items !== null && Object.keys(work.items).length === 0;
+  return work.items !== null && standOf(work.items).total === 0;
 }
 
 function namesOf(name: string | undefined): readonly string[] {

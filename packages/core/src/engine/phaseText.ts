@@ -2,6 +2,7 @@ import { oneLine } from '../model/oneLine.ts';
 import { fillTemplate } from '../model/template.ts';
 import type { Content, Phase, Workflow } from '../model/workflow.ts';
 import { quoteLines, quoteRest } from './foreignText.ts';
+import { type ItemStand, type Keyed, standOf } from './itemStand.ts';
 import { QUESTION_RELAY_HANDLER } from './questionRelay.ts';
 import type { Answer, PhaseWork } from './run.ts';
 
@@ -16,13 +17,15 @@ export interface Told {
   /** The work on it so far; absent for a phase that is only reviewed. */
   readonly work?: PhaseWork | null | undefined;
   readonly rendered?: RenderedText | undefined;
+  /** The agent that reads it: of many items, those it holds come first. */
+  readonly reader?: string | undefined;
 }
 
 /** All of a phase an agent reads: instructions, rules, what must be shown, and why the last attempt failed. */
 export function phaseText(workflow: Workflow, phase: Phase, told: Told = {}): string {
-  const { work = null, rendered } = told;
+  const { work = null, rendered, reader } = told;
   const served = contentOf(phase.content, workflow.templates?.phase);
-  if (served !== null) return [...feedbackLines(work), served, ...itemLines(work)].join('\n\n');
+  if (served !== null) return [...feedbackLines(work), served, ...itemLines(work, reader)].join('\n\n');
   const title = rendered?.title ?? phase.name;
   const heading = title === String(phase.id) ? `# Phase ${phase.id}` : `# Phase ${phase.id}: ${title}`;
   const parts = [
@@ -34,7 +37,7 @@ export function phaseText(workflow: Workflow, phase: Phase, told: Told = {}): st
     ...taskLines(phase),
     ...toolLines(phase),
     ...evidenceLines(phase),
-    ...itemLines(work),
+    ...itemLines(work, reader),
   ];
   return parts
     .map((part) => part.trimEnd())
@@ -155,15 +158,36 @@ function endsRun({ next }: Phase): boolean {
   return ways.every((target) => target === null || target === undefined);
 }
 
-function itemLines(work: PhaseWork | null): readonly string[] {
+/** Of many items the text tells some, and how many there are: no view grows with their number. */
+function itemLines(work: PhaseWork | null, reader: string | undefined): readonly string[] {
   if (work === null || work.items === null) return [];
-  const list = Object.entries(work.items)
-    .map(
-      ([key, item]) =>
-        `- \`${oneLine(key)}\`: ${item.status}${item.holder === undefined ? '' : `, held by \`${item.holder}\``}${item.error === null ? '' : ` (${previousAttempt(item.error)})`}`,
-    )
-    .join('\n');
-  return [`Items, each completed on its own:\n${list}`];
+  const stand = standOf(work.items);
+  if (stand.total <= MOST_ITEMS_TOLD) {
+    return [`Items, each completed on its own:\n${Object.entries(work.items).map(itemLine).join('\n')}`];
+  }
+  const told = firstItems(stand, reader);
+  const { total, open, held, completed, failed } = stand;
+  const counts = `${open.length} open (${held.length} of them held), ${completed} completed, ${failed.length} failed`;
+  const others = 'others follow as these are done, and a claim gives the next one that nobody holds';
+  return [
+    `Items, each completed on its own, ${total} in all: ${counts}`,
+    ...(told.length === 0 ? [] : [`${told.length} of them; ${others}:\n${told.map(itemLine).join('\n')}`]),
+  ];
+}
+
+/** Up to so many items are all told. */
+export const MOST_ITEMS_TOLD = 200;
+
+/** What the reader holds, then what is open, then what failed; of those that are completed only the number is told. */
+function firstItems({ open, failed, byHolder }: ItemStand, reader: string | undefined): readonly Keyed[] {
+  const own = (reader === undefined ? undefined : byHolder.get(reader)) ?? [];
+  const some = [own, open, failed].flatMap((list) => list.slice(0, MOST_ITEMS_TOLD));
+  return [...new Map(some)].slice(0, MOST_ITEMS_TOLD);
+}
+
+function itemLine([key, { status, holder, error }]: Keyed): string {
+  const heldBy = holder === undefined ? '' : `, held by \`${holder}\``;
+  return `- \`${oneLine(key)}\`: ${status}${heldBy}${error === null ? '' : ` (${previousAttempt(error)})`}`;
 }
 
 function about(description: string): string {

@@ -5,6 +5,7 @@ import { type Expression, evaluate, pathsOf } from '../model/expression/expressi
 import { coveredAt, nameIn } from '../model/names.ts';
 import type { Outcome, Phase, PhaseId, Target } from '../model/workflow.ts';
 import type { Asking } from './deciding.ts';
+import { standOf } from './itemStand.ts';
 import { type Item, type Run, timesOf } from './run.ts';
 import { approvedCheckpointOf, type Judged, routeScopeFor, routeSubjectFor, valueAt } from './scope.ts';
 import { contestedReason } from './values.ts';
@@ -23,7 +24,7 @@ export function routeFrom(run: Run, judged: Judged & { readonly outcome: Outcome
   const { phase, outcome } = judged;
   const route = phase.next;
   const { onEmpty } = phase.parallel ?? {};
-  if (onEmpty !== undefined && outcome === 'ok' && Object.keys(run.work.items ?? {}).length === 0) {
+  if (onEmpty !== undefined && outcome === 'ok' && standOf(run.work.items).total === 0) {
     return bounded(run, phase, onEmpty);
   }
   if (route.kind === 'to') return bounded(run, phase, route.target);

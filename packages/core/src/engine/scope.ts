@@ -175,7 +175,7 @@ function checkpointFields(run: Run): JsonObject {
     ...(run.work.failure === null || run.phase === null
       ? {}
       : { pendingRetry: { step: run.phase, error: run.work.failure, attempt: run.work.attempts } }),
-    ...(run.work.items === null ? {} : { parallelResults: mapItems(run.work.items) }),
+    ...(run.work.items === null ? {} : { parallelResults: itemResults(run.work.items) }),
     ...(newest === undefined
       ? {}
       : {
@@ -218,8 +218,11 @@ function wasJudged({ outcome, judged }: Completion): boolean {
   return judged === true || (outcome !== 'fail' && outcome !== 'skip' && outcome !== 'overridden');
 }
 
-function mapItems(items: Readonly<Record<string, Item>>): JsonObject {
-  return Object.fromEntries(
+/** Kept with the items: every condition of every check may ask. */
+function itemResults(items: Readonly<Record<string, Item>>): JsonObject {
+  const known = results.get(items);
+  if (known !== undefined) return known;
+  const made = Object.fromEntries(
     Object.entries(items).map(([key, item]) => [
       key,
       {
@@ -231,4 +234,8 @@ function mapItems(items: Readonly<Record<string, Item>>): JsonObject {
       },
     ]),
   );
+  results.set(items, made);
+  return made;
 }
+
+const results = new WeakMap<Readonly<Record<string, Item>>, JsonObject>();

@@ -16,19 +16,9 @@ import { type Goal, goalOf } from './goal.ts';
 import { over } from './history.ts';
 import { openGate } from './openGate.ts';
 import { ownWorkers } from './ownWork.ts';
-import { feedbackOf, phaseText, type RenderedText } from './phaseText.ts';
+import { feedbackOf, phaseText, type RenderedText, type Told } from './phaseText.ts';
 import { type Proven, provenIn } from './proven.ts';
-import type {
-  Answer,
-  Completion,
-  Escalation,
-  Override,
-  Principal,
-  Question,
-  Run,
-  RunStatus,
-  TreeChange,
-} from './run.ts';
+import type { Answer, Escalation, Override, Principal, Question, Run, RunStatus, TreeChange } from './run.ts';
 import type { NextAction } from './verdict.ts';
 import type { HoldingRun } from './workspaceUse.ts';
 
@@ -143,6 +133,7 @@ export interface WorkflowOverview {
 /** All that principal may see of a run. `rendered` is the current phase's own text, where a function makes it. */
 export function viewFor(run: Run, principal: Principal, rendered?: RenderedText): RunView {
   const current = phaseById(run.workflow, run.phase);
+  const reader = principal.kind === 'agent' ? principal.name : undefined;
   return {
     run: run.id,
     workflow: run.workflow.id,
@@ -158,7 +149,7 @@ export function viewFor(run: Run, principal: Principal, rendered?: RenderedText)
     epoch: run.epoch,
     holder: run.holder,
     phase: run.phase,
-    current: current === undefined ? null : phaseView(run, current, rendered),
+    current: current === undefined ? null : phaseView(run, current, { rendered, reader }),
     completedPhases: completedPhases(run),
     progress: progressOf(run),
     attempts: run.work.attempts,
@@ -210,7 +201,10 @@ export function phaseAnswer(run: Run, requested: Json | undefined, rendered?: Re
   if (phase === null || !canAccessPhase(run, phase.id)) {
     return { ok: false, skipped: skippedPhase(run, requested ?? null) };
   }
-  return { ok: true, phase: phaseView(run, phase, phase.id === run.phase ? rendered : undefined) };
+  return {
+    ok: true,
+    phase: phaseView(run, phase, { rendered: phase.id === run.phase ? rendered : undefined }),
+  };
 }
 
 /** An attempt to reach a phase that is neither current nor completed, and nothing of that phase. */
@@ -248,21 +242,18 @@ const leftPhases = over<Set<PhaseId>>({
   add: (left, { phase }) => void left.add(phase),
 });
 
-/** The newest completion of each phase of the workflow, by its id as text. */
-const newestCompletions = over<Map<string, Completion>>({
+/** What the newest completion of each phase of the workflow left, by the phase's id as text. */
+const newestOutputs = over<Map<string, JsonObject>>({
   begin: (like) => new Map(like),
-  add(newest, completion, run) {
-    if (phaseById(run.workflow, completion.phase) !== undefined)
-      newest.set(String(completion.phase), completion);
+  add(newest, { phase, evidence, word }, run) {
+    if (phaseById(run.workflow, phase) !== undefined) newest.set(String(phase), { ...evidence, ...word });
   },
 });
 
 /** Outputs of every completed phase by its number; the newest visit counts. */
 export function artifactsOf(run: Run): JsonObject {
   // Made of entries, so that a phase called `__proto__` is one.
-  return Object.fromEntries(
-    [...newestCompletions(run)].map(([phase, { evidence, word }]) => [phase, { ...evidence, ...word }]),
-  );
+  return Object.fromEntries(newestOutputs(run));
 }
 
 /** Titles of all phases, for the one who starts a run: the one place that names later phases, and nothing but names. */
@@ -275,13 +266,13 @@ export function overviewOf({ id, title, description, phases }: Workflow): Workfl
   };
 }
 
-function phaseView(run: Run, phase: Phase, rendered?: RenderedText): PhaseView {
+function phaseView(run: Run, phase: Phase, told: Omit<Told, 'work'>): PhaseView {
   const current = phase.id === run.phase;
   return {
     id: phase.id,
     number: phase.number,
     name: phase.name,
-    content: phaseText(run.workflow, phase, { work: current ? run.work : null, rendered }),
+    content: phaseText(run.workflow, phase, { ...told, work: current ? run.work : null }),
     artifacts: current ? artifactsOf(run) : {},
     requiredEvidence: requiredEvidence(phase),
     tasks: phase.tasks.map((task, index) => ({ number: index + 1, name: task.name })),

@@ -45,6 +45,51 @@ test('what agents and people ask all the time never goes over all runs, leases o
   expect(wide).toEqual([]);
 });
 
+test('what an agent asks of a run with many items looks at none of them again', async () => {
+  const each: WorkflowDraft = {
+    id: 'each',
+    params: { areas: { type: 'list' } },
+    phases: [{ id: 'EACH', parallel: { key: 'areas' }, allowedTools: ['read_files'] }, { id: 'DONE' }],
+  };
+  const areas = Array.from({ length: 2000 }, (_, index) => `area-${index}`);
+  let looks = 0;
+  const watchedRuns = new WeakMap<object, object>();
+  const { store: real } = openMemoryProject(each);
+  const load: Store['load'] = async (id) => {
+    const stored = await real.load(id);
+    const items = stored?.run.work.items ?? null;
+    if (stored === undefined || items === null) return stored;
+    // The same value for the same items, as stores that keep what they read give it.
+    const watched =
+      watchedRuns.get(items) ??
+      new Proxy(items, {
+        get(all, key) {
+          looks += 1;
+          return Reflect.get(all, key) as unknown;
+        },
+      });
+    watchedRuns.set(items, watched);
+    return {
+      ...stored,
+      run: { ...stored.run, work: { ...stored.run.work, items: watched } },
+    } as typeof stored;
+  };
+  const { project } = openMemoryProject(each, { parts: { store: { ...real, load } } });
+  const phasegate = project.as(ADA);
+  const run = String((await phasegate.start({ workflow: 'each', params: { areas }, queue: true })).view?.run);
+  const { token } = (await project.claims.claim(ADA, [])) ?? { token: '' };
+  await phasegate.view(run);
+  looks = 0;
+
+  const { current, nextAction } = await phasegate.view(run);
+  await project.toolbox.check(await project.claims.admit(token), { tool: 'read_files', input: {} });
+
+  expect(looks).toBeLessThan(20);
+  expect(nextAction).toMatchObject({ item: 'area-0' });
+  expect(current?.content).toContain('2000 in all: 2000 open (1 of them held)');
+  expect(current?.content.length).toBeLessThan(10_000);
+});
+
 /** A project whose store tells of questions that cost what all runs, leases or records cost. */
 function bed() {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'flat-')));

@@ -49,7 +49,8 @@ export function scopeOf(asked: Asked): Scope {
 
 /** Whether no other item is open. */
 export function isLastItem(run: Run, item: string): boolean {
-  return openItems(run).every(([key]) => key === item);
+  const [first, ...others] = openItems(run).slice(0, 2);
+  return others.length === 0 && (first === undefined || first[0] === item);
 }
 
 /** Whether agents may do something else after it. */

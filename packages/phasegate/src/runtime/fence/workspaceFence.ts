@@ -13,6 +13,7 @@ import {
   fewOfEach,
   foldPaths,
   type GateCardFacts,
+  heldItems,
   isGuardedIn,
   MOST_PATHS,
   mayWrite,
@@ -288,7 +289,7 @@ function isOpen(status: Run['status']): boolean {
 }
 
 function agentsOf(run: Run): readonly string[] {
-  const held = Object.values(run.work.items ?? {}).flatMap(({ holder }) => holder ?? []);
+  const held = heldItems(run).flatMap(([, { holder }]) => holder ?? []);
   return run.holder === null ? held : [run.holder, ...held];
 }
 

@@ -1,4 +1,5 @@
 import type { Run } from '@phasegate/core';
+import { heldItems } from '@phasegate/core/engine';
 import type { LeaseChange } from '../ports.ts';
 
 /**
@@ -10,15 +11,11 @@ export function droppedLeases(before: Run, after: Run): readonly LeaseChange[] {
   if (before.holder !== null && (after.phase === null || after.holder !== before.holder)) {
     dropped.push({ drop: { run: before.id, item: null } });
   }
-  const { items } = before.work;
-  if (items === null) return dropped;
   // A phase that is entered again has items of the same names that nobody holds yet.
   const kept =
     after.phase !== null && after.work.enteredAt === before.work.enteredAt ? after.work.items : null;
-  for (const [key, { holder }] of Object.entries(items)) {
-    if (holder !== undefined && kept?.[key]?.holder !== holder) {
-      dropped.push({ drop: { run: before.id, item: key } });
-    }
+  for (const [key, { holder }] of heldItems(before)) {
+    if (kept?.[key]?.holder !== holder) dropped.push({ drop: { run: before.id, item: key } });
   }
   return dropped;
 }

@@ -1,4 +1,5 @@
 import type { Run } from '@phasegate/core';
+import { heldItems } from '@phasegate/core/engine';
 import type { LeaseRecord, LeaseStore } from '../ports.ts';
 import { leaseEnd, leaseMs } from './leaseTerms.ts';
 
@@ -35,8 +36,8 @@ export function createRenewals(parts: {
   };
 
   async function lookUp(run: Run, agent: string): Promise<void> {
-    const held = Object.entries(run.work.items ?? {}).filter(([, item]) => item.holder === agent);
-    for (const item of [...(run.holder === agent ? [null] : []), ...held.map(([key]) => key)]) {
+    const held = heldItems(run, agent).map(([key]) => key);
+    for (const item of [...(run.holder === agent ? [null] : []), ...held]) {
       const lease = await store.lease(run.id, item);
       if (lease?.agent === agent) renew(lease, run);
     }

@@ -1,0 +1,67 @@
+import type { Item } from './run.ts';
+
+/** The items of a parallel phase by their keys. */
+export type Items = Readonly<Record<string, Item>>;
+
+/** An item with its key. */
+export type Keyed = readonly [string, Item];
+
+/** How the items of a phase stand. All lists are in the order of the items. */
+export interface ItemStand {
+  readonly total: number;
+  readonly completed: number;
+  /** What can be worked on, no matter who holds it. */
+  readonly open: readonly Keyed[];
+  readonly failed: readonly Keyed[];
+  /** What some agent holds. */
+  readonly held: readonly Keyed[];
+  /** The same by the agent. */
+  readonly byHolder: ReadonlyMap<string, readonly Keyed[]>;
+  /** The first open item that nobody holds. */
+  readonly free: Keyed | undefined;
+}
+
+/**
+ * How these items stand. It is kept with them, as every view, claim and call asks, and there may be thousands: they
+ * are looked through once, and then only carried on.
+ */
+export function standOf(items: Items | null): ItemStand {
+  if (items === null) return NONE;
+  const known = stands.get(items);
+  if (known !== undefined) return known;
+  const keyed = Object.keys(items).map((key): Keyed => [key, items[key] as Item]);
+  const open = keyed.filter(([, { status }]) => status === 'pending');
+  const failed = keyed.filter(([, { status }]) => status === 'failed');
+  const held = keyed.filter(([, { holder }]) => holder !== undefined);
+  const stand = made({ total: keyed.length, open, failed, held });
+  stands.set(items, stand);
+  return stand;
+}
+
+/** The items with one of them changed. What is known of them is known of the new ones too. */
+export function withOne(items: Items, key: string, item: Item): Items {
+  const after: Items = { ...items, [key]: item };
+  const known = stands.get(items);
+  const before = items[key];
+  // What else may happen to an item is rare, and the new ones are looked through again.
+  if (known === undefined || before?.status !== 'pending' || item.status === 'failed') return after;
+  if (known.held.some(([, { status }]) => status !== 'pending')) return after;
+  const at = known.open.findIndex(([one]) => one === key);
+  const open = item.status === 'pending' ? known.open.with(at, [key, item]) : known.open.toSpliced(at, 1);
+  const { total, failed } = known;
+  const isHeld = before.holder !== undefined || item.holder !== undefined;
+  const held = isHeld ? open.filter(([, { holder }]) => holder !== undefined) : known.held;
+  stands.set(after, made({ total, open, failed, held }));
+  return after;
+}
+
+const stands = new WeakMap<Items, ItemStand>();
+
+function made(counted: Pick<ItemStand, 'total' | 'open' | 'failed' | 'held'>): ItemStand {
+  const { total, open, failed, held } = counted;
+  const byHolder = Map.groupBy(held, ([, { holder }]) => holder as string);
+  const free = open.find(([, { holder }]) => holder === undefined);
+  return { ...counted, completed: total - open.length - failed.length, byHolder, free };
+}
+
+const NONE: ItemStand = made({ total: 0, open: [], failed: [], held: [] });
