@@ -34,6 +34,7 @@ test('a node with other keys is refused by name before it serves, and let in wit
 
   expect(refused).toMatchObject({ code: 1, json: { error: 'store_unavailable' } });
   expect(refused.json.message).toContain('is sealed with other keys than those of this node');
+  expect(refused.json.hint).toMatch(/^let PHASEGATE_KEYS_FILE name the file/);
   expect(refused.json.hint).toContain(join(other.stateDir, 'keys.json'));
   expect(served).toMatchObject({ code: 1, json: { message: refused.json.message } });
   // What the database did not take is not kept: the node is as it was.

@@ -30,7 +30,7 @@ export async function requireSameKeys(
     if (codeOf(cause) !== 'state_tampered') throw cause;
     const message =
       'the database is sealed with other keys than those of this node, or its mark was tampered with';
-    const hint = `put the \`keys.json\` of the other nodes at \`${file}\`, readable by this user alone`;
+    const hint = `let PHASEGATE_KEYS_FILE name the file with the keys of the other nodes, or put their \`keys.json\` at \`${file}\`, readable by this user alone`;
     throw new PhasegateError('store_unavailable', message, { hint, cause });
   }
 }

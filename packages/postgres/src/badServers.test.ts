@@ -66,10 +66,27 @@ test('an address without the password that a server wants is told by name, with 
   await expect(openPostgresStore({ url: url.href, seal })).rejects.toMatchObject({
     code: 'store_unavailable',
     message: expect.stringContaining('it wants a password, and none was given'),
-    hint: expect.stringContaining('PGPASSWORD'),
+    hint: expect.stringMatching(
+      /:PASSWORD@127\.0\.0\.1:\d+\/\w+\?schema=t_\w+'\), or for one command in PGPASSWORD/,
+    ),
   });
   vi.stubEnv('PGPASSWORD', password);
   await (await openPostgresStore({ url: url.href, seal })).close();
+});
+
+test('a role without the rights is told what to grant it, of a schema, a database and the tables of another', async () => {
+  const url = await freshSchema();
+  const { schema } = connectionSettings(url);
+  await tamper(url, `CREATE ROLE poor_${schema} LOGIN PASSWORD 'x'`);
+  const poor = new URL(url);
+  poor.username = `poor_${schema}`;
+  poor.password = 'x';
+
+  await expect(openPostgresStore({ url: poor.href, seal })).rejects.toMatchObject({
+    code: 'store_unavailable',
+    message: expect.stringContaining(`?schema=${schema}\` cannot be used: this user may not do that`),
+    hint: expect.stringMatching(/GRANT ALL ON SCHEMA.*GRANT CREATE ON DATABASE.*REASSIGN OWNED BY/),
+  });
 });
 
 test('a database of a newer version is refused, and nothing in it is changed', async () => {
@@ -207,6 +224,13 @@ test.runIf(FULL)(
       code: 'store_unavailable',
       message: expect.stringContaining('its certificate is not accepted'),
     });
+    const named = `${plain.replace('@127.0.0.1', '@localhost')}?sslrootcert=${crt}`;
+    await expect(openPostgresStore({ url: `${named}&sslmode=verify-full`, seal })).rejects.toMatchObject({
+      code: 'store_unavailable',
+      message: expect.stringContaining('its certificate is for another name: `127.0.0.1`'),
+      hint: expect.stringContaining('`sslmode=verify-ca`'),
+    });
+    await (await openPostgresStore({ url: `${named}&sslmode=verify-ca`, seal })).close();
     for (const tls of ['sslmode=require', `sslmode=verify-full&sslrootcert=${crt}`]) {
       const node = await openNode(`${plain}?${tls}`, seal);
       expect(await node.countLeases()).toBe(0);

@@ -11,6 +11,16 @@ test('an address says where, as whom and how a database is connected to', () => 
     ssl: false,
     schema: 'public',
     shown: 'postgres://ada@127.0.0.1:5555/runs',
+    bare: 'postgres://ada@127.0.0.1:5555/runs',
+  });
+});
+
+test('an address is shown with the schema that it names, and without the password', () => {
+  expect(
+    connectionSettings('postgres://ada:secret@db.example/runs?sslmode=require&schema=one'),
+  ).toMatchObject({
+    shown: 'postgres://ada@db.example/runs?schema=one',
+    bare: 'postgres://ada@db.example/runs',
   });
 });
 
@@ -33,6 +43,8 @@ test.each([
   ['postgres://ada:secret@h:port/y', 'it cannot be read'],
   ['postgres://h/y?sslmode=prefer', 'its `sslmode` is `prefer`'],
   ['postgres://h/y?schema=a"b', 'its `schema` is'],
+  ['postgres://h/y?schema=pg_x', 'its `schema` is `pg_x`, which belongs to PostgreSQL itself'],
+  ['postgres://h/y?schema=information_schema', 'which belongs to PostgreSQL itself'],
   ['postgres://h/y?options=-c', 'its parameter `options` is not known'],
   ['postgres://h/y?host=127.0.0.1', 'it names a host twice'],
   ['postgres://h/y?hostaddr=127.0.0.1', 'its parameter `hostaddr` is not known'],

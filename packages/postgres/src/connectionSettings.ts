@@ -15,8 +15,10 @@ export interface ConnectionSettings {
   readonly ssl: false | ConnectionOptions;
   /** The schema that the tables are in. */
   readonly schema: string;
-  /** The address without the password, for messages. */
+  /** The address without the password and with the schema, for messages. */
   readonly shown: string;
+  /** The same without the schema, as the tools of PostgreSQL take it. */
+  readonly bare: string;
 }
 
 /**
@@ -41,6 +43,8 @@ export function connectionSettings(address: string): ConnectionSettings {
   // Never empty: then another would be taken from the environment.
   const host = named === '' ? 'localhost' : named.replace(/^\[(.*)\]$/, '$1');
   const [user, password] = [decoded(url.username), decoded(url.password)];
+  const bare = `postgres://${user === '' ? '' : `${user}@`}${named}${url.port === '' ? '' : `:${url.port}`}/${database}`;
+  const schema = schemaOf(url.searchParams);
   return {
     host,
     port: url.port === '' ? 5432 : Number(url.port),
@@ -48,8 +52,9 @@ export function connectionSettings(address: string): ConnectionSettings {
     ...(password === '' ? {} : { password }),
     database,
     ssl: tlsOf(url.searchParams, host),
-    schema: schemaOf(url.searchParams),
-    shown: `postgres://${user === '' ? '' : `${user}@`}${named}${url.port === '' ? '' : `:${url.port}`}/${database}`,
+    schema,
+    shown: url.searchParams.has('schema') ? `${bare}?schema=${schema}` : bare,
+    bare,
   };
 }
 
@@ -109,6 +114,12 @@ function readCertificate(path: string): string {
 
 function schemaOf(parameters: URLSearchParams): string {
   const schema = parameters.get('schema') ?? 'public';
+  if (/^pg_|^information_schema$/.test(schema)) {
+    throw invalid(
+      `its \`schema\` is \`${schema}\`, which belongs to PostgreSQL itself`,
+      'name another, which does not begin with `pg_`',
+    );
+  }
   if (/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) return schema;
   throw invalid(`its \`schema\` is \`${schema}\``, 'use small letters, digits and underscores');
 }

@@ -77,8 +77,8 @@ export async function copyInto({
 
 /** The target is empty, or it is our own unfinished copy: anything else is somebody's, and is left alone. */
 async function claim(database: Database, seal: Seal): Promise<void> {
-  const { shown, schema } = database.settings;
-  const mine = seal.mac({ runId: '\0copying', version: 0, seq: 0, hash: '', state: `${shown} ${schema}` });
+  const { shown, bare, schema } = database.settings;
+  const mine = seal.mac({ runId: '\0copying', version: 0, seq: 0, hash: '', state: `${bare} ${schema}` });
   await writeAll(database, async (query) => {
     const { rows } = await query(`SELECT place, (SELECT mac FROM copying) AS mac,
         EXISTS (SELECT 1 FROM runs) OR EXISTS (SELECT 1 FROM audit) OR EXISTS (SELECT 1 FROM humans) AS used

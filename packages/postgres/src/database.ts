@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream';
 import pg from 'pg';
 import type { ConnectionSettings } from './connectionSettings.ts';
 import { isOfTheWay, isOutdated, storeFault, unavailable } from './faults.ts';
+import { GuardedClient } from './guardedClient.ts';
 import type { Row } from './rows.ts';
 
 /** Asks one statement on a connection. */
@@ -17,6 +18,7 @@ export interface Answered {
 /** The connections to a database: some that read, and one that writes, as one batch is written after another. */
 export interface Database {
   readonly settings: ConnectionSettings;
+  readonly limits: DatabaseLimits;
   /** One statement, in a transaction of its own. */
   readonly query: Query;
   /** Statements that see one moment. */
@@ -66,7 +68,7 @@ export function openDatabase(
   intercept: Intercept = (query) => query,
 ): Database {
   const config = clientConfig(settings, limits);
-  const keyed = { ...config, options: `${config.options} ${BY_KEY}` };
+  const keyed = { ...config, Client: GuardedClient, options: `${config.options} ${BY_KEY}` };
   const pools = {
     reading: new pg.Pool({ ...keyed, max: limits.readers, idleTimeoutMillis: 30_000 }),
     // What need not wait for an answer is sent at once: each wait is a way to the server and back.
@@ -107,6 +109,7 @@ export function openDatabase(
 
   return {
     settings,
+    limits,
     query: async (text, values) => {
       for (let tried = 0; ; tried += 1) {
         try {
@@ -134,7 +137,11 @@ export function openDatabase(
     },
     writing: (work) => using('writing', work),
     client: ({ patient } = { patient: false }) =>
-      new pg.Client({ ...config, statement_timeout: 0, ...(patient ? { query_timeout: PATIENT_MS } : {}) }),
+      new GuardedClient({
+        ...config,
+        statement_timeout: 0,
+        ...(patient ? { query_timeout: PATIENT_MS } : {}),
+      }),
     async close() {
       if (closed) return;
       closed = true;

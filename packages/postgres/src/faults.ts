@@ -1,5 +1,6 @@
 import { own, PhasegateError } from '@phasegate/core';
 import { systemReason } from '@phasegate/core/model';
+import { noTerms } from './connectFaults.ts';
 
 /** Says in Phasegate's words what PostgreSQL or the way to it refused; a fault of ours passes through. */
 export function storeFault(error: unknown, shown: string): PhasegateError {
@@ -7,23 +8,16 @@ export function storeFault(error: unknown, shown: string): PhasegateError {
   const reason = error instanceof Error ? error.message : String(error);
   const code = stateOf(error);
   if (code !== null) return databaseFault({ code, reason, error, shown });
-  const refused = systemReason(error);
-  const node = String(own(error, 'code') ?? '');
-  if (/CERT|SELF_SIGNED|UNABLE_TO|ERR_TLS|HOSTNAME/.test(node)) {
-    return unavailable(shown, `its certificate is not accepted: ${reason}`, {
-      cause: error,
-      hint: CERTIFICATE,
-    });
-  }
-  if (reason.includes('does not support SSL')) {
-    return unavailable(shown, 'it speaks no TLS, and TLS is demanded', { cause: error, hint: PLAIN });
-  }
-  if (/client password must be a/.test(reason)) {
-    return unavailable(shown, 'it wants a password, and none was given', { cause: error, hint: PASSWORD });
+  const terms = noTerms(error, shown);
+  if (terms !== null) return unavailable(shown, terms.reason, { cause: error, hint: terms.hint });
+  // A word of the server without its five characters.
+  if (error instanceof Error && error.name === 'error') {
+    return unavailable(shown, reason === '' ? 'it failed and does not say why' : reason, { cause: error });
   }
   if (isOfTheWay(error)) {
     const said = reason === '' ? 'the connection failed' : reason;
-    const why = refused?.reason ?? OF_THE_WAY.get(reason === LATE ? LATE : node) ?? said;
+    const node = String(own(error, 'code') ?? '');
+    const why = systemReason(error)?.reason ?? OF_THE_WAY.get(LATE.test(reason) ? 'ETIMEDOUT' : node) ?? said;
     return unavailable(shown, why, { cause: error, hint: REACHABLE });
   }
   return new PhasegateError('internal', `the store at \`${shown}\` failed: ${reason}`, { cause: error });
@@ -60,6 +54,7 @@ export function isOfTheWay(error: unknown): boolean {
   return (
     /terminated|not queryable|timeout|ended|closed/i.test(message) ||
     systemReason(error) !== null ||
+    noTerms(error, '') !== null ||
     ofNet(error)
   );
 }
@@ -114,14 +109,13 @@ function ofNet(error: unknown): boolean {
   );
 }
 
-/** What the driver says of a server that takes a connection and is silent. */
-const LATE = 'timeout expired';
+/** What the driver says of a server that takes a connection, or a statement, and is silent. */
+const LATE = /^(?:timeout expired|Query read timeout|Connection terminated due to connection timeout)$/;
 const OF_THE_WAY: ReadonlyMap<string, string> = new Map([
   ['ECONNREFUSED', 'nothing listens at that address'],
   ['ENOTFOUND', 'there is no host of that name'],
   ['EAI_AGAIN', 'the name of its host cannot be looked up now'],
   ['ETIMEDOUT', 'it did not answer in time'],
-  [LATE, 'it did not answer in time'],
 ]);
 
 /** Serialization failures, deadlocks, and a row that somebody else has just made. */
@@ -131,11 +125,8 @@ const AGAIN: ReadonlySet<string> = new Set(['40001', '40P01', '23505']);
 const OUTDATED: ReadonlySet<string> = new Set(['0A000', '26000']);
 
 const REACHABLE = 'look whether it runs and can be reached from here, and try again';
-const CERTIFICATE =
-  'name the certificate of its authority with `sslrootcert=FILE`; `sslmode=require` encrypts without verifying';
-const PASSWORD =
-  'give it in the address (PHASEGATE_DATABASE=postgres://USER:PASSWORD@HOST/NAME), or for one command in PGPASSWORD';
-const PLAIN = 'set it up for TLS, or write `sslmode=disable` where nobody can listen in between';
+const RIGHTS =
+  'grant it the schema (`GRANT ALL ON SCHEMA … TO …`), or the right to make it (`GRANT CREATE ON DATABASE … TO …`); tables that another role made are used as that role, or given to this one (`REASSIGN OWNED BY … TO …`)';
 
 const REASONS: ReadonlyMap<string, readonly [reason: string, hint: string]> = new Map([
   [
@@ -148,7 +139,7 @@ const REASONS: ReadonlyMap<string, readonly [reason: string, hint: string]> = ne
   ['28000', ['this user, or this way to connect, is refused', 'look at its pg_hba.conf']],
   ['3D000', ['there is no database of that name', 'make it with `createdb`, or name another']],
   ['25006', ['it takes no writes: it is a replica, or set to read-only', 'name the primary server']],
-  ['42501', ['this user may not do that', 'grant it the schema: `GRANT ALL ON SCHEMA … TO …`']],
+  ['42501', ['this user may not do that', RIGHTS]],
   ['53100', ['its disk is full', 'make room and try again']],
   ['53200', ['it is out of memory', 'wait, or give it more, and try again']],
   ['53300', ['it takes no more connections', 'raise its max_connections, or start fewer nodes']],

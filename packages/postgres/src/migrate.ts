@@ -15,7 +15,7 @@ export async function migrate(database: Database, existed = false): Promise<void
   client.on('error', () => undefined);
   try {
     await client.connect();
-    const found = await formatIn(client, shown);
+    const found = await formatIn(client, database);
     if (found === MIGRATIONS.length) return;
     if (found === 0 && existed) {
       const message = `\`${shown}\` held the runs of this project, and its tables are gone`;
@@ -25,7 +25,7 @@ export async function migrate(database: Database, existed = false): Promise<void
     }
     await client.query('SELECT pg_advisory_lock($1, hashtext($2))', [LOCK, schema]);
     await client.query(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);
-    for (let format = await formatIn(client, shown); format < MIGRATIONS.length; format += 1) {
+    for (let format = await formatIn(client, database); format < MIGRATIONS.length; format += 1) {
       await applyOne(client, format);
     }
   } catch (error) {
@@ -57,10 +57,15 @@ async function applyOne(client: pg.Client, format: number): Promise<void> {
   }
 }
 
-async function formatIn(client: pg.Client, shown: string): Promise<number> {
+async function formatIn(client: pg.Client, { settings, limits }: Database): Promise<number> {
+  const { shown } = settings;
   let format: number;
   try {
-    const { rows } = await client.query('SELECT format FROM phasegate_format');
+    // A server that does not even answer this is not one to be patient with.
+    const { rows } = await client.query({
+      text: 'SELECT format FROM phasegate_format',
+      query_timeout: limits.statement + limits.late,
+    } as pg.QueryConfig);
     if (rows.length === 0) return 0;
     format = Number(own(rows[0], 'format') ?? -1);
   } catch (error) {

@@ -39,7 +39,7 @@ export interface PostgresStoreOptions extends AuditKnowledge {
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
   const { seal } = options;
   const settings = connectionSettings(options.url);
-  const { shown, schema } = settings;
+  const { shown, bare, schema } = settings;
   const limits = { ...DATABASE_LIMITS, ...options.limits };
   const database = openDatabase(settings, limits, options.intercept);
   const clock = createDatabaseClock();
@@ -100,7 +100,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     verify,
     async backup() {
       throw new PhasegateError('store_unavailable', `a copy of \`${shown}\` is made by its own tools`, {
-        hint: `run \`pg_dump --format=custom --schema=${schema} --file=FILE '${shown}'\``,
+        hint: `run \`pg_dump --format=custom --schema=${schema} --file=FILE '${bare}'\`${schema === 'public' ? '' : `; before \`pg_restore --schema=${schema}\`, make that schema: it does not do so itself`}`,
       });
     },
     async close() {
