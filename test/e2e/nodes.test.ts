@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openKeys } from '../../packages/phasegate/src/runtime/keys.ts';
+import { tamper } from '../../packages/postgres/src/fixtures/nodes.ts';
 import { freshSchema } from '../postgres/sharedServer.ts';
 import { FULL } from '../tier.ts';
 import { asProcess, makeProject, phasegate, type TestProject } from './cli.ts';
@@ -50,6 +51,33 @@ test('a node with other keys is refused by name before it serves, and let in wit
     status: 'ok',
     message: expect.stringMatching(`^postgres://${hostname}:${port}${pathname}\\?schema=\\w+ opens$`),
   });
+});
+
+test('doctor says that a database takes no writes, and serve does not start on it', async () => {
+  const project = makeProject({ 'agent_workflow.yaml': ERRAND });
+  const env = { PHASEGATE_DATABASE: await freshSchema() };
+  await startIn(project, env);
+  const role = `only_${new URL(env.PHASEGATE_DATABASE).searchParams.get('schema')}`;
+  await tamper(
+    env.PHASEGATE_DATABASE,
+    `CREATE ROLE ${role} LOGIN SUPERUSER PASSWORD 'x'; ALTER ROLE ${role} SET default_transaction_read_only = on`,
+  );
+  const reading = new URL(env.PHASEGATE_DATABASE);
+  reading.username = role;
+  reading.password = 'x';
+  const only = { env: { PHASEGATE_DATABASE: reading.href } };
+
+  const examined = await phasegate(project, ['doctor', '--json'], only);
+  const served = await asProcess(project, ['serve', '--port', '0', '--json'], only);
+
+  expect(examined.json.checks).toContainEqual({
+    name: 'store',
+    status: 'broken',
+    message: expect.stringContaining('opens, and takes no writes: it is a replica, or set to read-only'),
+    next_step: expect.stringContaining('the primary server'),
+  });
+  expect(served).toMatchObject({ code: 1, json: { error: 'store_unavailable' } });
+  expect(served.json.message).toContain('it takes no writes');
 });
 
 test.runIf(FULL)(

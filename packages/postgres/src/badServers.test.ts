@@ -145,6 +145,8 @@ test('a database that takes no writes is read and verified, and every write is r
   reading.password = 'x';
   const node = await openNode(reading.href, seal);
 
+  expect(await node.takesWrites?.()).toBe(false);
+  expect(await (await openNode(url, seal)).takesWrites?.()).toBe(true);
   expect(await node.load('r1')).toMatchObject({ version: 1 });
   expect(await node.verify()).toMatchObject({ ok: true, runs: 1 });
   await expect(create(node, sampleRun('r2'))).rejects.toMatchObject({

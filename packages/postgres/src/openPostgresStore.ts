@@ -19,6 +19,7 @@ import { createRunReader } from './runReader.ts';
 import { runParts } from './runs.ts';
 import { watchCommits } from './watchCommits.ts';
 import { createWorkflows } from './workflows.ts';
+import { createWritable } from './writable.ts';
 import { createWriter } from './writer.ts';
 
 /** What the store is opened with. */
@@ -57,6 +58,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const reader = createRunReader(seal, workflows, clock.told);
   const listeners = watchCommits(database, channel);
   const duty = createDuty(database, options.duty);
+  const writable = createWritable(database);
   const writer = createWriter({
     database,
     seal,
@@ -64,6 +66,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     partitions: createPartitions(database),
     largest: limits.batch,
     flushing: { seal, channel, clock: clock.told },
+    writable,
     done: listeners.tell,
   });
   const parts = { database, writer, seal, reader, workflows };
@@ -93,6 +96,12 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     archivedRun: async (runId) => (await archives()).archivedRun(runId),
     now: clock.now,
     duty,
+    async takesWrites() {
+      // On for a replica, and where the server, the database or the role is set so.
+      const { rows } = await database.query("SELECT current_setting('transaction_read_only') AS only_read");
+      return rows[0]?.only_read === 'off';
+    },
+    demandWritable: writable.demand,
     onCommit(listener) {
       if (closed) throw unavailable(shown, 'it was closed');
       return listeners.add(listener);

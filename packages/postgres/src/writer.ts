@@ -21,6 +21,7 @@ import { LOCK } from './migrate.ts';
 import type { Partitions } from './partitions.ts';
 import { text, textOrNull } from './rows.ts';
 import type { RunReader, RunRow } from './runReader.ts';
+import type { Writable } from './writable.ts';
 
 /** What a work must have read, and keeps others from writing, before it is done. */
 export interface Needs {
@@ -61,6 +62,7 @@ export interface WriterParts {
   readonly flushing: ChainParts;
   /** How many characters a transaction writes before whatever else waits is left to the next. */
   readonly largest: number;
+  readonly writable: Pick<Writable, 'wrote' | 'failed'>;
   /** Something is committed. */
   done(): void;
 }
@@ -136,6 +138,7 @@ export function createWriter(parts: WriterParts): Writer {
       return [];
     }
     if (!again || spent) {
+      parts.writable.failed(fault);
       for (const { reject } of left) reject(fault);
       return [];
     }
@@ -164,7 +167,7 @@ export function createWriter(parts: WriterParts): Writer {
           reached = { mark, answers, rows: rows() };
         };
         await flush(query, { writes: batch.writes, reached: onReached }, flushing);
-        return committed({ answers, rows: rows() });
+        return committed({ answers, rows: rows(), mark: reached?.mark ?? null });
       });
     } catch (error) {
       // What a write throws itself fails that write alone; a failed statement of it is judged like any other.
@@ -175,7 +178,8 @@ export function createWriter(parts: WriterParts): Writer {
     }
   }
 
-  function committed({ answers, rows }: Omit<Reached, 'mark'>): Ended {
+  function committed({ answers, rows, mark }: Reached): Ended {
+    if (mark !== null) parts.writable.wrote();
     reader.committed(rows);
     return { ok: true, answers };
   }

@@ -37,6 +37,13 @@ export interface Store
   now?(): number;
   /** Which of several servers does what only one may do. Absent: there can be only one. */
   readonly duty?: Duty;
+  /** Whether it can be written to as it is now. Absent: who could open it can write to it. */
+  takesWrites?(): Promise<boolean>;
+  /**
+   * Throws `store_unavailable` where writes failed and still would, though reads go well; cheap where none failed.
+   * Absent: what can be read is taken to be writable.
+   */
+  demandWritable?(): Promise<void>;
   /** A consistent copy while others write. */
   backup(file: string): Promise<BackupRecord>;
   close(): Promise<void>;

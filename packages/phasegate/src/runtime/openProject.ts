@@ -210,6 +210,7 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
     },
     ranges: lateRanges({ ...parts, now }),
     verifyAudit: (options) => store.verify(options),
+    takesWrites: async () => (await store.takesWrites?.()) ?? true,
     backup: (file) => store.backup(file ?? parts.backupFile()),
     archive: (wanted, human) => archiveRuns(parts, wanted, human),
     async close() {

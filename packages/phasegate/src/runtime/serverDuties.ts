@@ -47,6 +47,7 @@ export function createServerDuties({
     },
     // Whatever token it is: the keys are looked at first.
     demandKeys: () => void tokens.known(''),
+    demandWritable: async () => store.demandWritable?.(),
     attachServers: async () => attach?.(),
     async end() {
       await Promise.all([...watches].map((watch) => watch.stop()));

@@ -163,6 +163,8 @@ export interface Keeping {
   /** What is known about the contents that commits are judged by. */
   readonly ranges: RangeRecords;
   verifyAudit(options?: VerifyOptions): Promise<AuditReport>;
+  /** Whether the store can be written to: a replica can be read alone. */
+  takesWrites(): Promise<boolean>;
   backup(file?: string): Promise<BackupRecord>;
   /** Moves runs that ended before a time to a signed file; a human's verb. Null where no run is that old. */
   archive(
@@ -239,6 +241,8 @@ export interface ServerDuties {
   giveUpDuty(): void;
   /** Throws `keys_unavailable` where no token can be believed or issued for now. */
   demandKeys(): void;
+  /** Throws `store_unavailable` where writes failed and still would, though reads may go well. */
+  demandWritable(): Promise<void>;
   /** Reads the config's servers, once, and starts the accepted ones; does not wait for them to answer. */
   attachServers(): Promise<void>;
 }

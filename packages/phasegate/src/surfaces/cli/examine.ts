@@ -128,8 +128,18 @@ async function store(project: Project, opened: Attempt<OpenProject>): Promise<re
     names.length === 0 ? NO_HUMAN : { name: 'human', status: 'ok', message: names.join(', ') };
   const where = project.runsIn();
   const message = where === null ? 'opens' : `${where} opens`;
+  const writes = await attempt(() => opened.value.takesWrites());
+  if (!writes.ok) return [broken('store', writes.error), human];
+  if (!writes.value) return [{ ...READ_ONLY, message: `${message}, and ${READ_ONLY.message}` }, human];
   return [{ name: 'store', status: 'ok', message }, human];
 }
+
+const READ_ONLY: Finding = {
+  name: 'store',
+  status: 'broken',
+  message: 'takes no writes: it is a replica, or set to read-only',
+  next_step: 'phasegate migrate-store --moved --to URL --anchor FILE, with the primary server',
+};
 
 /** What the config attaches; nothing is started to look at it. */
 async function servers(open: People): Promise<readonly Finding[]> {

@@ -14,7 +14,7 @@ describe('the routes machines watch', () => {
     expect(await (await app.request('/readyz')).json()).toEqual({ status: 'ready' });
   });
 
-  test('say that the server is not ready when the store does not answer, no token can be believed, or it stops', async () => {
+  test('say that the server is not ready when the store does not answer or takes no writes, no token can be believed, or it stops', async () => {
     const broken = openDoor({
       wrap: (project) => ({
         ...project,
@@ -35,12 +35,23 @@ describe('the routes machines watch', () => {
         },
       }),
     });
+    const unwritable = openDoor({
+      wrap: (project) => ({
+        ...project,
+        server: {
+          ...project.server,
+          demandWritable: () => Promise.reject(new PhasegateError('store_unavailable', 'locked')),
+        },
+      }),
+    });
     const stopping = openDoor();
     stopping.app.endStreams();
 
     expect((await broken.app.request('/readyz')).status).toBe(503);
     expect((await broken.app.request('/healthz')).status).toBe(200);
     expect((await stopping.app.request('/readyz')).status).toBe(503);
+    const locked = await unwritable.app.request('/readyz');
+    expect([locked.status, await locked.json()]).toEqual([503, { status: 'store_unavailable' }]);
     const told = await keyless.app.request('/readyz');
     expect([told.status, await told.json()]).toEqual([503, { status: 'keys_unavailable' }]);
   });

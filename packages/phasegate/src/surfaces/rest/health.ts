@@ -14,7 +14,7 @@ export interface Health {
   readonly metricsGuard: MiddlewareHandler<RestEnv>;
   /** The process answers. */
   readonly alive: (c: Context<RestEnv>) => Response;
-  /** The store answers, tokens can be believed, and the server is not on its way out. */
+  /** The store answers and takes writes, tokens can be believed, and the server is not on its way out. */
   readonly ready: (c: Context<RestEnv>) => Promise<Response>;
   readonly metrics: (c: Context<RestEnv>) => Promise<Response>;
   /** From now on the server is not ready. */
@@ -89,11 +89,12 @@ async function answers({ project, log }: Pick<RestParts, 'project' | 'log'>): Pr
   try {
     // A node that refuses every token is of no use to a balancer, however well its store is.
     project.server.demandKeys();
-    return await Promise.race([project.feed.newest().then(() => 'ready' as const), tooLate]);
+    const look = Promise.all([project.feed.newest(), project.server.demandWritable()]);
+    return await Promise.race([look.then(() => 'ready' as const), tooLate]);
   } catch (error) {
     const areKeys = error instanceof PhasegateError && error.code === 'keys_unavailable';
     const cause = error instanceof Error ? error.message : String(error);
-    log.warn({ cause }, areKeys ? 'the keys cannot be used' : 'the store does not answer');
+    log.warn({ cause }, areKeys ? 'the keys cannot be used' : 'the store cannot be used');
     return areKeys ? 'keys_unavailable' : 'store_unavailable';
   } finally {
     clearTimeout(timer);
