@@ -1,14 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { get } from 'node:https';
-import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { FULL } from '../../../../../test/tier.ts';
-import type { HotRoutes } from './hotRoutes.ts';
-import { type HttpOptions, type HttpServer, serveHttp } from './httpServer.ts';
+import { hotAt, opened, post, said, serving } from './fixtures/rawHttp.ts';
 
 test('answers what the app answers', async () => {
   const server = await serving({
@@ -274,70 +271,3 @@ test('closing does not wait for ever', async () => {
 
   expect(await never).toBe('cut');
 });
-
-/** Repeats what it is sent to one path. */
-function hotAt(path: string, before: () => Promise<void> = async () => {}): HotRoutes {
-  return {
-    take(request, response) {
-      if (request.url !== path) return false;
-      void Promise.all([text(request), before()]).then(
-        ([body]) => response.end(`hot: ${body}`),
-        () => undefined,
-      );
-      return true;
-    },
-  };
-}
-
-function post(path: string, body: string): string {
-  const type = 'Content-Type: text/plain\r\nAuthorization: Bearer x';
-  return `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${type}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-}
-
-/** Waits until the server has said something. */
-function said(socket: Socket): (text: string) => Promise<void> {
-  let all = '';
-  let check = () => {};
-  socket.on('data', (chunk) => {
-    all += String(chunk);
-    check();
-  });
-  return (text) =>
-    new Promise((resolve) => {
-      check = () => {
-        if (all.includes(text)) resolve();
-      };
-      check();
-    });
-}
-
-async function serving(
-  app: Partial<HttpOptions['app']> & Pick<HttpOptions['app'], 'fetch'>,
-  options: Partial<HttpOptions> = {},
-): Promise<HttpServer> {
-  const server = await serveHttp({
-    app: { endStreams: () => {}, ...app },
-    host: '127.0.0.1',
-    port: 0,
-    ...options,
-  });
-  onTestFinished(() => server.close());
-  return server;
-}
-
-/** A raw connection that has sent this much; `closed` gives all it got when the server hung up. */
-async function opened(
-  server: HttpServer,
-  sent: string,
-): Promise<{ socket: Socket; closed: Promise<string> }> {
-  const socket = connect(server.port, '127.0.0.1');
-  const chunks: Buffer[] = [];
-  socket.on('data', (chunk) => chunks.push(chunk));
-  socket.on('error', () => {});
-  const closed = new Promise<string>((resolve) =>
-    socket.once('close', () => resolve(Buffer.concat(chunks).toString('utf8'))),
-  );
-  await new Promise<void>((resolve) => socket.once('connect', () => resolve()));
-  socket.write(sent);
-  return { socket, closed };
-}

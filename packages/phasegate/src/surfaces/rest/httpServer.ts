@@ -6,6 +6,7 @@ import { own, PhasegateError } from '@phasegate/core';
 import { createConnections } from './connections.ts';
 import { RESPONSE_HEADERS } from './guards.ts';
 import type { HotRoutes } from './hotRoutes.ts';
+import { createPipelines } from './pipelines.ts';
 import { problemOf, RequestRefused } from './problem.ts';
 import { bindSocket, cannotBind, type SocketFile } from './socketFile.ts';
 
@@ -95,7 +96,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   });
   const underWay = new Set<ServerResponse>();
   let closing = false;
-  server.on('request', (request, response) => {
+  const pipelines = createPipelines((request, response) => {
     silent.delete(request.socket);
     underWay.add(response);
     const end = connections.begin(request);
@@ -111,6 +112,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     }
     if (hot?.()?.take(request, response) !== true) void listener(request, response);
   });
+  server.on('request', pipelines.take);
   server.prependListener(tls === undefined ? 'connection' : 'secureConnection', connections.add);
   await listen(server, options);
 
