@@ -280,6 +280,8 @@ test('@phasegate/core/contract exports exactly these values', () => {
     'actText',
     'assertedText',
     'decisionText',
+    'importEntry',
+    'isImportEntry',
     'isLoopbackHost',
     'isOwnVariable',
     'isPrincipalName',
@@ -289,6 +291,7 @@ test('@phasegate/core/contract exports exactly these values', () => {
     'passkeyText',
     'runIdIn',
     'trustText',
+    'twinEntry',
   ]);
 });
 

@@ -1,6 +1,7 @@
 // What more than one room has to spell alike: texts that are signed, limits, and names that are kept back.
 
 export { POSTGRES_URL } from './contract/databases.ts';
+export { type ImportToAccept, importEntry, isImportEntry, twinEntry } from './contract/importEntry.ts';
 export { isLoopbackHost } from './contract/isLoopbackHost.ts';
 export { LARGEST_FILE, LEAST_PASSPHRASE, LONGEST_PASSPHRASE, REQUEST_LIMIT } from './contract/limits.ts';
 export { MCP_SECONDS } from './contract/mcpSeconds.ts';

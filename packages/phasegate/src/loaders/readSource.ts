@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { reasonOf } from '@phasegate/core/model';
-import { NotRegular, readRegular, readRegularIfAny } from '../files/readRegular.ts';
+import { NotRegular, readRegular } from '../files/readRegular.ts';
 import type { DefinitionSource } from '../runtime/ports.ts';
 
 /** No definition and no schema is larger than this. */
@@ -83,12 +83,6 @@ function readBytes(
     const code = error.code === 'not_a_file' ? 'file_unreadable' : error.code;
     return failed(code, `\`${path}\` ${error.message}`);
   }
-}
-
-/** SHA-256 of the bytes a file has now; null where there is no file that could be a definition. */
-export function hashOfFile(real: string): string | null {
-  const bytes = readRegularIfAny(real, { most: MAX_SOURCE_BYTES, links: 'follow' });
-  return bytes === null ? null : hash('sha256', bytes);
 }
 
 function failed(

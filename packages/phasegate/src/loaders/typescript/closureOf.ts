@@ -1,21 +1,15 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
+import { realpathSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { canonicalJson, type Problem } from '@phasegate/core';
 import type { DefinitionSource } from '../../runtime/ports.ts';
 import { readResolved, readSource, resolveInside } from '../readSource.ts';
+import { type ClosureFile, ClosureParts, type ReadFile, wrongIn } from './closureParts.ts';
+import type { LinkedFile } from './freeImports.ts';
 import type { SealedModule } from './hostProtocol.ts';
-import { ImportResolver, type Place } from './importResolver.ts';
+import { ImportResolver, locationOf, type Place } from './importResolver.ts';
 import { type FoundImport, importsOf } from './importsOf.ts';
 import { type ParsedModule, parseModule } from './parseModule.ts';
-
-/** One file of a closure. */
-export interface ClosureFile {
-  /** Relative to the project, with forward slashes; of a package, from `node_modules` on, wherever that is. */
-  readonly path: string;
-  /** Where it really is. */
-  readonly real: string;
-  readonly sha256: string;
-}
 
 /** A module and every file it imports, directly or not: of the project, and of packages. */
 export interface Closure {
@@ -25,8 +19,10 @@ export interface Closure {
   /** The module itself, where its syntax is right. */
   readonly module: (ParsedModule & { readonly ok: true }) | null;
   readonly problems: readonly Problem[];
-  /** What is run: made from the very bytes that were hashed, by real path. */
+  /** What is run: made from the very bytes that were hashed, by where each file is under the name it was imported by. */
   readonly sealed: Readonly<Record<string, SealedModule>>;
+  /** Where the module itself is among those. */
+  readonly location: string;
 }
 
 const MAX_FILES = 500;
@@ -42,9 +38,8 @@ export async function closureOf(
   path: string,
   known: KnownModules = new Map(),
 ): Promise<Closure> {
-  const files: ClosureFile[] = [];
   const problems: Problem[] = [];
-  const sealed: Record<string, SealedModule> = {};
+  const parts = new ClosureParts();
   const made: KnownModules = new Map();
   const reading: Reading = {
     resolver: new ImportResolver(),
@@ -60,29 +55,40 @@ export async function closureOf(
   };
   let module: Closure['module'] = null;
   let size = 0;
-  const open: Place[] = [{ base: root, within: path, path, folder: null }];
-  const seen = new Set([path]);
+  const main: Place = { base: realRoot(root), within: path, path, folder: null };
+  const open: Place[] = [main];
+  const seen = new Map([[path, locationOf(main)]]);
   for (let next = open.shift(); next !== undefined; next = open.shift()) {
     const read = await readPlace(next, reading);
-    problems.push(...read.problems);
-    if (read.file !== undefined) files.push(read.file);
-    if (read.file !== undefined && read.sealed !== undefined) sealed[read.file.real] = read.sealed;
+    problems.push(...read.problems, ...parts.add(next, read));
     if (next.path === path) module = read.parsed ?? null;
     size += read.sealed?.source.length ?? 0;
     for (const place of read.imports) {
-      if (seen.has(place.path) || seen.size >= MAX_FILES) continue;
-      seen.add(place.path);
+      const known = seen.get(place.path);
+      if (known !== undefined && known !== locationOf(place)) problems.push(parts.clash(place.path));
+      if (known !== undefined || seen.size >= MAX_FILES) continue;
+      seen.set(place.path, locationOf(place));
       open.push(place);
     }
   }
   if (seen.size >= MAX_FILES || size > MAX_SIZE) {
     const message = `\`${path}\` imports more than ${MAX_FILES} files or ${MAX_SIZE} characters, those of packages included`;
-    problems.push({ file: path, line: 1, column: 1, code: 'too_large', message, severity: 'error' });
+    problems.push(wrongIn(path, 'too_large', message));
   }
   known.clear();
   for (const [key, read] of made) known.set(key, read);
-  files.sort((a, b) => (a.path < b.path ? -1 : 1));
-  return { files, code: codeOf(files), module, problems, sealed };
+  const files = parts.files().sort((a, b) => (a.path < b.path ? -1 : 1));
+  const { sealed } = parts;
+  return { files, code: codeOf(files), module, problems, sealed, location: locationOf(main) };
+}
+
+/** A folder that is not there is reported by who reads in it. */
+function realRoot(root: string): string {
+  try {
+    return realpathSync.native(root);
+  } catch {
+    return root;
+  }
 }
 
 /** What was read of modules before, by their name and the hash of their bytes. */
@@ -101,10 +107,9 @@ export interface ReadModule {
 type Spot = Pick<Problem, 'line' | 'column'>;
 
 /** What one file is, what it imports, and what is wrong with it. */
-interface ReadPlace {
-  readonly file?: ClosureFile;
-  readonly sealed?: SealedModule;
+interface ReadPlace extends ReadFile {
   readonly parsed?: Closure['module'];
+  /** The files to be read for it. */
   readonly imports: readonly Place[];
   readonly problems: readonly Problem[];
 }
@@ -121,28 +126,32 @@ async function readPlace(place: Place, { resolver, read }: Reading): Promise<Rea
   const source = inside.ok ? readResolved(inside, within) : await readSource(base, within);
   if (!source.ok || !inside.ok) {
     const problem: Problem[] = source.ok ? [] : [{ ...source, file: path, severity: 'error' }];
-    return { imports: [], problems: problem };
+    return { imports: [], linked: [], problems: problem };
   }
   const { real } = inside;
-  const file = { path, real, sha256: source.sha256 };
+  const file = { path, sha256: source.sha256 };
   if (!CODE.test(path)) {
-    return { file, sealed: { format: 'json', source: source.text, links: {} }, imports: [], problems: [] };
+    const sealed = { format: 'json', source: source.text, links: {} } as const;
+    return { file, sealed, imports: [], linked: [], problems: [] };
   }
   const module = await read(path, source);
-  if (module.code === undefined) return { file, imports: [], problems: module.problems };
+  if (module.code === undefined) return { file, imports: [], linked: [], problems: module.problems };
   const links: Record<string, string> = {};
   const imports: Place[] = [];
+  const linked: LinkedFile['imports'][number][] = [];
   const problems: Problem[] = [];
   // Looked for each time: another file may be meant now, though this one says the same.
   for (const found of module.imports) {
     const outcome = resolver.resolve({ ...place, real }, found);
     const { line, column } = found;
     if ('code' in outcome) problems.push({ file: path, line, column, ...outcome, severity: 'error' });
+    const target = 'target' in outcome ? outcome.target : null;
+    linked.push({ found, target: target?.path ?? null });
     if (!('target' in outcome)) continue;
-    links[`${found.kind}:${found.specifier}`] = outcome.target;
-    imports.push(...outcome.places);
+    links[`${found.kind}:${found.specifier}`] = locationOf(outcome.target);
+    imports.push(outcome.target, ...outcome.manifests);
   }
-  return { file, sealed: { ...module.code, links }, parsed: module.parsed, imports, problems };
+  return { file, sealed: { ...module.code, links }, parsed: module.parsed, imports, linked, problems };
 }
 
 function readModule(path: string, text: string, isMain: boolean): ReadModule {
@@ -164,5 +173,5 @@ function readModule(path: string, text: string, isMain: boolean): ReadModule {
 /** The hash a run remembers the code by. */
 export function codeOf(files: readonly { readonly path: string; readonly sha256: string }[]): string {
   const list = files.map((file) => [file.path, file.sha256]);
-  return createHash('sha256').update(canonicalJson(list)).digest('hex');
+  return hash('sha256', canonicalJson(list), 'hex');
 }

@@ -9,8 +9,7 @@ import type {
   Functions,
   Sandbox,
 } from '../../runtime/ports.ts';
-import { hashOfFile } from '../readSource.ts';
-import { type ClosureFile, closureOf } from './closureOf.ts';
+import { closureOf, type KnownModules } from './closureOf.ts';
 import { workflowIdIn } from './findWorkflow.ts';
 import { HostProcess, hostProgram } from './hostProcess.ts';
 
@@ -37,13 +36,14 @@ export interface FunctionSandbox {
 /** A module that is loaded in a process of its own. */
 interface OpenHost {
   readonly process: HostProcess;
-  readonly files: readonly ClosureFile[];
   readonly code: AskedCode;
+  /** What was read of its files, so that they need not be parsed to be looked at again. */
+  readonly known: KnownModules;
 }
 
 /**
  * Runs the code of TypeScript workflows, in processes of their own that have no keys. A process is kept for the next
- * call; it answers only while every file of the module is still the one that was accepted.
+ * call; it answers only while every file of the module, and every import in it, is still the one that was accepted.
  */
 export function createFunctions({
   root,
@@ -63,7 +63,7 @@ export function createFunctions({
       const key = [file, request.code, held, ...written].join('\0');
       const host = await find(key, { file, code: request.code, held, written });
       if (!('process' in host)) return host;
-      if (!unchanged(host.files)) {
+      if (!(await isStill(root, { file, code: request.code }, host.known))) {
         drop(key, 'its process was ended because its code changed');
         return changed(file);
       }
@@ -150,9 +150,9 @@ async function enclosedFor(
 async function openHost(opened: Opened, wanted: Wanted): Promise<OpenHost | FunctionAnswer> {
   const { root, gate, loadTimeoutMs } = opened;
   const { file, code } = wanted;
-  const closure = await closureOf(root, file);
-  const module = closure.files.find((candidate) => candidate.path === file);
-  if (closure.code !== code || module === undefined) return changed(file);
+  const known: KnownModules = new Map();
+  const closure = await closureOf(root, file, known);
+  if (closure.code !== code) return changed(file);
   const asked: AskedCode = {
     workflow: closure.module === null ? file : workflowIdIn(file, closure.module.program),
     files: Object.fromEntries(closure.files.map(({ path, sha256 }) => [path, sha256])),
@@ -162,11 +162,11 @@ async function openHost(opened: Opened, wanted: Wanted): Promise<OpenHost | Func
   const process = new HostProcess(root, await enclosedFor(opened, wanted));
   const opening = {
     root: await realpath(root),
-    module: module.real,
+    module: closure.location,
     modules: closure.sealed,
   };
   const result = await process.open(opening, loadTimeoutMs);
-  if (result.ok) return { process, files: closure.files, code: asked };
+  if (result.ok) return { process, code: asked, known };
   process.kill('its process was ended because its module cannot be loaded');
   return { ok: false, ...result.failure };
 }
@@ -179,8 +179,17 @@ function broken(error: unknown): FunctionAnswer {
   return { ok: false, kind: 'threw', reason: error instanceof Error ? error.message : String(error) };
 }
 
-function unchanged(files: readonly ClosureFile[]): boolean {
-  return files.every(({ real, sha256 }) => hashOfFile(real) === sha256);
+/** Whether what would be loaded now is the code that is asked for: the same bytes, and imports that lead to the same. */
+async function isStill(
+  root: string,
+  { file, code }: Pick<Wanted, 'file' | 'code'>,
+  known: KnownModules,
+): Promise<boolean> {
+  try {
+    return (await closureOf(root, file, known)).code === code;
+  } catch {
+    return false;
+  }
 }
 
 function changed(file: string): FunctionAnswer {

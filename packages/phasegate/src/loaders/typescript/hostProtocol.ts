@@ -20,7 +20,7 @@ export interface SealedModule {
   readonly format: 'module' | 'commonjs' | 'json';
   /** Without types. */
   readonly source: string;
-  /** `import:` or `require:` and the name as it is written → real path of the file it means. */
+  /** `import:` or `require:` and the name as it is written → where the file is that it means. */
   readonly links: Readonly<Record<string, string>>;
 }
 
@@ -28,9 +28,9 @@ export interface SealedModule {
 export interface Opening {
   /** Real path of the project's root. */
   readonly root: string;
-  /** Real path of the module. */
+  /** Where the module is. */
   readonly module: string;
-  /** Every file of the closure by its real path. */
+  /** Every file of the closure by where it is, under the name it is imported by. */
   readonly modules: Readonly<Record<string, SealedModule>>;
 }
 

@@ -1,5 +1,5 @@
-import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { FileView } from './fileView.ts';
 
 const EXTENSIONS = ['.ts', '.mts', '.js', '.mjs', '.cjs', '.json'];
 /** As Node has it: a package may bring its sources along with what was made from them. */
@@ -7,17 +7,27 @@ const IN_PACKAGES = ['.js', '.json', '.cjs', '.mjs', '.ts', '.mts'];
 /** An import of `x.js` means `x.ts` where only that is there, as TypeScript has it. */
 const TYPED: Readonly<Record<string, string>> = { '.js': '.ts', '.mjs': '.mts', '.cjs': '.cts' };
 
+/** A relative import, and the file it stands in. */
+export interface RelativeImport {
+  readonly importer: string;
+  readonly specifier: string;
+  readonly inPackage: boolean;
+}
+
 /**
  * The file a relative import means, or undefined: exactly, in TypeScript instead of JavaScript, with an extension
  * added, or as a folder's index.
  */
-export function resolveImport(importer: string, specifier: string, inPackage = false): string | undefined {
+export function resolveImport(
+  view: FileView,
+  { importer, specifier, inPackage }: RelativeImport,
+): string | undefined {
   const base = join(dirname(importer), decoded(specifier.replace(/[?#].*$/s, '')));
-  return resolveFile(base, inPackage);
+  return resolveFile(view, base, inPackage);
 }
 
 /** The file that is meant by a path. */
-export function resolveFile(base: string, inPackage: boolean): string | undefined {
+export function resolveFile(view: FileView, base: string, inPackage: boolean): string | undefined {
   const extension = /\.[^./\\]+$/.exec(base)?.[0] ?? '';
   const typed = TYPED[extension];
   const extensions = inPackage ? IN_PACKAGES : EXTENSIONS;
@@ -27,11 +37,7 @@ export function resolveFile(base: string, inPackage: boolean): string | undefine
     ...extensions.map((added) => `${base}${added}`),
     ...extensions.map((added) => join(base, `index${added}`)),
   ];
-  return candidates.find(isFile);
-}
-
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+  return candidates.find((path) => view.isFile(path));
 }
 
 /** What cannot be decoded to text cannot be the name of a file. */

@@ -1,7 +1,5 @@
-import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
-import { readRegular } from '../../files/readRegular.ts';
-import { MAX_SOURCE_BYTES } from '../readSource.ts';
+import type { FileView } from './fileView.ts';
 import { resolveFile } from './resolveImport.ts';
 
 /** A file of a package, found as Node would find it. */
@@ -13,6 +11,8 @@ export interface PackageFile {
   readonly name: string;
   /** Path of the file. */
   readonly file: string;
+  /** Paths of what led there: the package's `package.json`, and that of a folder in it. */
+  readonly manifests: readonly string[];
 }
 
 /** Which of a package's conditions hold. */
@@ -20,80 +20,101 @@ export type ImportKind = 'import' | 'require';
 
 const SPECIFIER = /^(?<name>(?:@[^/@%\\]+\/)?[^./@%\\#][^/%\\]*)(?<subpath>\/.*)?$/s;
 
-/** The file that a package's name, with or without a path in it, leads to from a file; undefined where there is none. */
-export function resolvePackage(
-  importer: string,
-  specifier: string,
-  kind: ImportKind,
-): PackageFile | undefined {
-  const { name, subpath = '' } = SPECIFIER.exec(specifier)?.groups ?? {};
-  if (name === undefined) return undefined;
-  for (let folder = dirname(importer); ; folder = dirname(folder)) {
-    const foundIn = join(folder, 'node_modules');
-    const place = join(foundIn, name);
-    if (basename(folder) !== 'node_modules' && isFolder(place)) {
-      const real = realpathSync(place);
-      const file = fileIn(real, `.${subpath}`, kind);
-      return file === undefined ? undefined : { folder: real, foundIn, name, file };
+/** A file in a package, and what else was read to find it. */
+type FileIn = Pick<PackageFile, 'file' | 'manifests'>;
+
+/** Finds files of packages among the files of a view. */
+export class PackageResolver {
+  readonly #view: FileView;
+
+  constructor(view: FileView) {
+    this.#view = view;
+  }
+
+  /** The file that a package's name, with or without a path in it, leads to from a file; undefined where there is none. */
+  from(importer: string, specifier: string, kind: ImportKind): PackageFile | undefined {
+    const { name, subpath = '' } = SPECIFIER.exec(specifier)?.groups ?? {};
+    if (name === undefined) return undefined;
+    for (let folder = dirname(importer); ; folder = dirname(folder)) {
+      const foundIn = join(folder, 'node_modules');
+      const place = join(foundIn, name);
+      if (basename(folder) !== 'node_modules' && this.#view.isFolder(place)) {
+        const real = this.#view.real(place);
+        const found = this.#fileIn(real, `.${subpath}`, kind);
+        return found === undefined ? undefined : { folder: real, foundIn, name, ...found };
+      }
+      if (folder === dirname(folder)) return undefined;
     }
-    if (folder === dirname(folder)) return undefined;
+  }
+
+  /** What an import inside a package means: `#name` by its `imports`, and its own name by its `exports`. */
+  within(
+    { folder, importer }: { readonly folder: string; readonly importer: string },
+    specifier: string,
+    kind: ImportKind,
+  ): PackageFile | undefined {
+    const { name, imports, exports } = this.#manifestOf(folder);
+    const own = (found: FileIn | undefined) =>
+      found === undefined ? undefined : { folder, foundIn: null, name: String(name), ...found };
+    if (specifier.startsWith('#')) {
+      const target = inMap(asMap(imports), specifier, kind);
+      if (target === undefined) return undefined;
+      return target.startsWith('./') ? own(this.#beneath(folder, target)) : this.from(importer, target, kind);
+    }
+    const isOwn = exports != null && typeof name === 'string' && `${specifier}/`.startsWith(`${name}/`);
+    return isOwn
+      ? own(this.#fileIn(folder, `.${specifier.slice(name.length)}`, kind))
+      : this.from(importer, specifier, kind);
+  }
+
+  /** Which file of a package a subpath (`.`, `./x`) means: by its `exports`, else by `main` or as a path. */
+  #fileIn(folder: string, subpath: string, kind: ImportKind): FileIn | undefined {
+    const { exports, main } = this.#manifestOf(folder);
+    if (exports != null) {
+      const target = inMap(asExports(exports), subpath, kind);
+      return target === undefined ? undefined : this.#beneath(folder, target);
+    }
+    if (subpath !== '.') return this.#loose(folder, subpath);
+    return (typeof main === 'string' ? this.#loose(folder, main) : undefined) ?? this.#loose(folder, 'index');
+  }
+
+  /** A path without an extension, or a folder with a `package.json` of its own, as `require` takes them. */
+  #loose(folder: string, path: string): FileIn | undefined {
+    const base = join(folder, path);
+    if (!isInside(folder, base)) return undefined;
+    const found = resolveFile(this.#view, base, true);
+    if (found === base || !this.#view.isFolder(base)) return this.#found(folder, found);
+    const { main } = this.#manifestOf(base);
+    const nested = typeof main === 'string' ? resolveFile(this.#view, join(base, main), true) : undefined;
+    return this.#found(folder, nested ?? found, base);
+  }
+
+  /** What `exports` names is a file, exactly. */
+  #beneath(folder: string, target: string): FileIn | undefined {
+    const file = join(folder, target);
+    return this.#view.isFile(file) ? this.#found(folder, file) : undefined;
+  }
+
+  /** INVARIANT: every `package.json` that was asked is named, as another one would have led elsewhere. */
+  #found(folder: string, file: string | undefined, nested = folder): FileIn | undefined {
+    if (file === undefined || !isInside(folder, file)) return undefined;
+    const asked = new Set([folder, nested].map((one) => join(one, 'package.json')));
+    return { file, manifests: [...asked].filter((path) => this.#view.isFile(path)) };
+  }
+
+  /** What a package says of itself; one without a readable `package.json` says nothing. */
+  #manifestOf(folder: string): Record<string, unknown> {
+    try {
+      return asMap(JSON.parse(this.#view.text(join(folder, 'package.json')) ?? '{}'));
+    } catch {
+      return {};
+    }
   }
 }
 
-/** What an import inside a package means: `#name` by its `imports`, and its own name by its `exports`. */
-export function resolveWithin(
-  { folder, importer }: { readonly folder: string; readonly importer: string },
-  specifier: string,
-  kind: ImportKind,
-): PackageFile | undefined {
-  const { name, imports, exports } = manifestOf(folder);
-  if (specifier.startsWith('#')) {
-    const target = inMap(asMap(imports), specifier, kind);
-    if (target === undefined) return undefined;
-    if (!target.startsWith('./')) return resolvePackage(importer, target, kind);
-    return own(folder, name, beneath(folder, target));
-  }
-  const isOwn = exports != null && typeof name === 'string' && `${specifier}/`.startsWith(`${name}/`);
-  return isOwn
-    ? own(folder, name, fileIn(folder, `.${specifier.slice(name.length)}`, kind))
-    : resolvePackage(importer, specifier, kind);
-}
-
-function own(folder: string, name: unknown, file: string | undefined): PackageFile | undefined {
-  return file === undefined ? undefined : { folder, foundIn: null, name: String(name), file };
-}
-
-/** Which file of a package a subpath (`.`, `./x`) means: by its `exports`, else by `main` or as a path. */
-function fileIn(folder: string, subpath: string, kind: ImportKind): string | undefined {
-  const { exports, main } = manifestOf(folder);
-  if (exports != null) {
-    const target = inMap(asExports(exports), subpath, kind);
-    return target === undefined ? undefined : beneath(folder, target);
-  }
-  if (subpath !== '.') return loose(folder, subpath);
-  return (typeof main === 'string' ? loose(folder, main) : undefined) ?? loose(folder, 'index');
-}
-
-/** A path without an extension, or a folder with a `package.json` of its own, as `require` takes them. */
-function loose(folder: string, path: string): string | undefined {
-  const base = join(folder, path);
-  const found = resolveFile(base, true);
-  if (found !== undefined && found === base) return inside(folder, found);
-  const { main } = isFolder(base) ? manifestOf(base) : {};
-  const nested = typeof main === 'string' ? resolveFile(join(base, main), true) : undefined;
-  return inside(folder, nested ?? found);
-}
-
-/** What `exports` names is a file, exactly. */
-function beneath(folder: string, target: string): string | undefined {
-  const file = join(folder, target);
-  return statSync(file, { throwIfNoEntry: false })?.isFile() ? inside(folder, file) : undefined;
-}
-
-function inside(folder: string, file: string | undefined): string | undefined {
-  if (file === undefined) return undefined;
+function isInside(folder: string, file: string): boolean {
   const way = relative(folder, file);
-  return way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way) ? undefined : file;
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
 /** The target of the key that fits best, with what `*` stood for. */
@@ -144,19 +165,4 @@ function asMap(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Record<string, unknown>)
     : {};
-}
-
-/** What a package says of itself; one without a readable `package.json` says nothing. */
-function manifestOf(folder: string): Record<string, unknown> {
-  const file = join(folder, 'package.json');
-  try {
-    const bytes = readRegular(file, { most: MAX_SOURCE_BYTES, links: 'follow' });
-    return asMap(JSON.parse(bytes.toString('utf8')));
-  } catch {
-    return {};
-  }
-}
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }

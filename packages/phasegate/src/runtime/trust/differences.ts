@@ -1,4 +1,5 @@
 import { PhasegateError } from '@phasegate/core';
+import { isImportEntry } from '@phasegate/core/contract';
 import { oneLine } from '@phasegate/core/model';
 import type { AcceptedFiles, DifferingFile, FileNow, FileTexts, Store, Trust } from '../ports.ts';
 
@@ -22,6 +23,8 @@ export function createDifferences({
     sha256,
     accepted,
   }: Parameters<Trust['workflows']['texts']>[0]): Promise<FileTexts> {
+    // Its name says all of it.
+    if (isImportEntry(path)) return { before: null, after: null, missing: null };
     if (files === undefined)
       return { before: null, after: null, missing: 'it is not shown: no file can be read here' };
     const kept = accepted === null ? null : await files.kept(accepted);
@@ -50,7 +53,7 @@ export function createDifferences({
   async function differing(workflow: string): Promise<readonly DifferingFile[] | null> {
     const last = await store.trustedBefore(workflow);
     if (last === undefined) return null;
-    const paths = Object.entries(last.files);
+    const paths = Object.entries(last.files).filter(([path]) => !isImportEntry(path));
     const found: DifferingFile[] = [];
     // A workflow in code may have thousands of files: not all of them are open at once.
     for (let at = 0; at < paths.length; at += TOGETHER)

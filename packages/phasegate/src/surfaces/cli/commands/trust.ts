@@ -1,5 +1,6 @@
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
+import { isImportEntry } from '@phasegate/core/contract';
 import { oneLine, shellWord } from '@phasegate/core/model';
 import type { People, TrustCard, TrustRecord, UnlockedHuman } from '../../../runtime/ports.ts';
 import type { Arguments, CliCommand, ExitCode, Invocation } from '../command.ts';
@@ -207,15 +208,17 @@ async function showFiles(
   { trust }: People,
 ): Promise<void> {
   const screen = screenFor({ args, out }, `trust ${shellWord(workflow)}`);
-  const own = files.filter(({ path }) => !path.split('/').includes('node_modules'));
+  // Where an import leads is said by its row in the table.
+  const texts = files.filter(({ path }) => !isImportEntry(path));
+  const own = texts.filter(({ path }) => !path.split('/').includes('node_modules'));
   for (const file of own) {
     if (file.change === 'same' || file.change === 'removed') continue;
     if (isNamedOnly(file.change, args)) continue;
     const { path, change } = file;
-    const texts = await trust.workflows.texts(file);
-    await out.log(fileDiff({ path, change, ...texts }, screen));
+    const said = await trust.workflows.texts(file);
+    await out.log(fileDiff({ path, change, ...said }, screen));
   }
-  const packaged = files.filter((file) => file.change !== 'same' && !own.includes(file)).length;
+  const packaged = texts.filter((file) => file.change !== 'same' && !own.includes(file)).length;
   if (packaged > 0) await out.log(`files of packages that differ, and are not shown: ${packaged}`);
 }
 
