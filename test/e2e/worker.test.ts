@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -9,6 +18,7 @@ import { serveHere } from './serveHere.ts';
 import { serve } from './server.ts';
 
 const AGENT = fileURLToPath(new URL('./workerAgent.ts', import.meta.url));
+const MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
 
 /** Nothing in it is looked at by the engine: what is handed in is all there is. */
 const UNSEEN = `
@@ -82,12 +92,36 @@ test('a program that ends before its work is done counts as a crash, until a hum
 
   const ended = await bed.worker('crash', ['--runs', '2']);
 
-  expect(ended).toMatchObject({ code: 0, json: { outcomes: { lost: 2 } } });
+  // It is one run, and only its first crash took it back to the queue.
+  expect(ended).toMatchObject({
+    code: 0,
+    json: { runs: 1, attempts: 2, outcomes: { lost: 1, escalated: 1 } },
+  });
+  const told = ended.stderr.split('\n').filter((line) => line.includes('"event":"backing_off"'));
+  expect(told.map((line) => JSON.parse(line))).toEqual([
+    { event: 'backing_off', agent: 'w1', ms: 1000, output: ['a crash of the agent'] },
+  ]);
   expect(await bed.records(run, 'run_released')).toMatchObject([
     { data: { cause: 'exited' } },
     { data: { cause: 'exited' } },
   ]);
   expect(await bed.records(run, 'run_escalated')).toHaveLength(1);
+});
+
+test('a script is meant from the folder of the call, as the agent starts in another; one that is not there is refused', async () => {
+  const bed = await makeBed();
+  await bed.queue('unseen');
+  copyFileSync(AGENT, join(bed.root, 'agent.ts'));
+  symlinkSync(MODULES, join(bed.root, 'node_modules'));
+
+  const missing = await bed.call(['--', process.execPath, 'nowhere.ts', 'loose', bed.file], bed.key);
+  expect(missing).toMatchObject({ code: 2, json: { error: 'usage' } });
+  expect(missing.json.hint).toContain('/path/to/nowhere.ts');
+  expect(await bed.call(['--', process.execPath, 'agent.ts', 'loose', bed.file], bed.key)).toMatchObject({
+    code: 0,
+    json: { outcomes: { completed: 1 } },
+  });
+  expect(bed.seen()).toMatchObject([{ files: [] }]);
 });
 
 test('only what a worker can do is handed to it', async () => {
@@ -250,6 +284,7 @@ async function makeBed(workflow = UNSEEN, served: typeof serveHere = serveHere) 
     return lines.map((line) => JSON.parse(line) as { run: string | null; event: string; data: object });
   };
   return {
+    root: project.root,
     key,
     folder,
     file,

@@ -17,7 +17,10 @@ const [how = '', seen = '', sign = ''] = process.argv.slice(2);
 const run = process.env.PHASEGATE_RUN ?? '';
 const files = readdirSync('.');
 appendFileSync(seen, `${JSON.stringify({ run, cwd: process.cwd(), files, pid: process.pid })}\n`);
-if (how === 'crash') process.exit(3);
+if (how === 'crash') {
+  console.error('a crash of the agent');
+  process.exit(3);
+}
 if (how === 'wait') while (!existsSync(sign)) await pause(20);
 if (how !== 'wait') writeFileSync('work.txt', `of ${run}\n`);
 if (how === 'commit') {

@@ -13,7 +13,7 @@ import { NOTHING_ELSE, serveHere } from './serveHere.ts';
 
 const AGENT = fileURLToPath(new URL('./workerAgent.ts', import.meta.url));
 const AWAY = 'the database cannot be opened or written';
-const WAITING = 'no run is queued that it can do';
+const WAITING = 'the server has no run for it now';
 
 const WORKFLOW = `
 workflow: unseen

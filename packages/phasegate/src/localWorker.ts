@@ -22,6 +22,7 @@ export function localWorker(env: Readonly<Record<string, string | undefined>>): 
     const adapter = subprocessAdapter({
       logFile: request.logFile,
       terminal: false,
+      keepsLines: true,
       enclose: () => Promise.reject(new Error('a worker holds no program in a sandbox')),
     });
     try {

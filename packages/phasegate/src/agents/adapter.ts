@@ -38,6 +38,8 @@ export interface StartedAgent {
   readonly where: string;
   /** Settles when the program and what it left behind have ended. */
   readonly exited: Promise<Exit>;
+  /** The last lines it printed, where they are kept. */
+  lastLines?(): readonly string[];
   /** Ends the program and all it started. */
   stop(): Promise<void>;
 }

@@ -32,7 +32,7 @@ export function startProgram(
 }
 
 /** What a program has as a standard stream. */
-export type ProgramStream = 'inherit' | 'ignore' | number;
+export type ProgramStream = 'inherit' | 'ignore' | 'pipe' | number;
 
 /**
  * A file nobody can find any more: unlike a pipe it can be read at any pace, again, and by `/dev/fd/3` too, and

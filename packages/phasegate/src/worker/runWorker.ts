@@ -3,6 +3,7 @@ import { reasonOf } from '@phasegate/core/model';
 import { type ClaimOptions, connect, type PhasegateClient, PhasegateClientError } from '@phasegate/sdk';
 import type { Claim } from '@phasegate/wire';
 import type { Worked, WorkerRequest, WorkOutcome } from '../runtime/ports.ts';
+import { createBackOff } from './backOff.ts';
 import { isFinal } from './patiently.ts';
 import { NotStarted, type Slot, type WorkParts, workOn } from './workOn.ts';
 
@@ -15,6 +16,8 @@ export async function runWorker(parts: WorkParts, endNow: () => void): Promise<W
   const outcomes = new Map<WorkOutcome, number>();
   const enough = new AbortController();
   const ends = AbortSignal.any([request.signal, enough.signal]);
+  const backOff = createBackOff(request.pollMs);
+  const worked = new Set<string>();
   let begun = 0;
   let running = 0;
   const drain = () => {
@@ -29,6 +32,11 @@ export async function runWorker(parts: WorkParts, endNow: () => void): Promise<W
   async function serve(slot: Slot): Promise<void> {
     let told = false;
     while (!ends.aborted && mayBegin()) {
+      const left = backOff.left();
+      if (left > 0) {
+        await pause(left, ends);
+        continue;
+      }
       begun += 1;
       const client = slot.connect();
       const claim = await claimNext(slot, client, parts);
@@ -42,13 +50,22 @@ export async function runWorker(parts: WorkParts, endNow: () => void): Promise<W
       }
       told = false;
       running += 1;
-      const outcome = await workOn(slot, client, { claim, parts }).finally(() => {
+      worked.add(claim.task.id);
+      const { outcome, crashedAtOnce } = await workOn(slot, client, { claim, parts }).finally(() => {
         running -= 1;
       });
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+      if (crashedAtOnce === null) backOff.worked();
+      else tellCrash(slot.name, crashedAtOnce);
       // What could not be prepared is not claimed again at once.
       if (outcome === 'given_back' || outcome === 'not_given_back') await pause(request.pollMs, ends);
     }
+  }
+
+  /** Once for all that follow each other: they end for the same reason. */
+  function tellCrash(agent: string, output: readonly string[]): void {
+    const { ms, first } = backOff.crashed();
+    if (first) request.report({ event: 'backing_off', agent, ms, output });
   }
 
   const known = await Promise.all(request.keys.map((key) => slotFor(key, request, ends))).catch(
@@ -72,8 +89,8 @@ export async function runWorker(parts: WorkParts, endNow: () => void): Promise<W
   request.signal.removeEventListener('abort', drain);
   const failed = ended.find((one) => one.status === 'rejected');
   if (failed !== undefined) throw asFault(failed.reason);
-  const runs = [...outcomes.values()].reduce((sum, count) => sum + count, 0);
-  return { runs, outcomes: Object.fromEntries(outcomes) };
+  const attempts = [...outcomes.values()].reduce((sum, count) => sum + count, 0);
+  return { runs: worked.size, attempts, outcomes: Object.fromEntries(outcomes) };
 }
 
 /**

@@ -33,7 +33,7 @@ export interface WorkParts {
 }
 
 /** Prepares a workspace, starts the program, keeps its lease while it runs, and says what came of the run. */
-export async function workOn(slot: Slot, client: PhasegateClient, work: ClaimedWork): Promise<WorkOutcome> {
+export async function workOn(slot: Slot, client: PhasegateClient, work: ClaimedWork): Promise<WorkDone> {
   const { claim, parts } = work;
   const { report } = parts.request;
   const run = claim.task.id;
@@ -45,14 +45,18 @@ export async function workOn(slot: Slot, client: PhasegateClient, work: ClaimedW
   try {
     const workspace = await parts.workspaces.make(run);
     try {
+      const begun = performance.now();
       const program = await start(slot, work, workspace.folder);
       report({ event: 'started', ...told, where: program.where });
       const { how, notStarted } = await follow(program, { lease, parts, told });
+      const atOnce = performance.now() - begun < AT_ONCE_MS;
       const givesBack = notStarted || parts.ending.aborted;
-      const outcome = await patiently(slot.name, parts.request, () => settle(client, claim, givesBack));
+      const { outcome, crashed } = await patiently(slot.name, parts.request, () =>
+        settle(client, claim, givesBack),
+      );
       report({ event: 'ended', ...told, outcome, how });
       if (notStarted) throw new NotStarted(how);
-      return outcome;
+      return { outcome, crashedAtOnce: crashed && atOnce ? (program.lastLines?.() ?? []) : null };
     } finally {
       await workspace.close();
     }
@@ -61,10 +65,17 @@ export async function workOn(slot: Slot, client: PhasegateClient, work: ClaimedW
     // It was not this agent's doing: the run is given back as it was, and others may have more luck.
     const outcome = error instanceof StillAway ? 'not_given_back' : await giveBack(slot, client, work);
     report({ event: 'ended', ...told, outcome, how: reasonOf(error) });
-    return outcome;
+    return { outcome, crashedAtOnce: null };
   } finally {
     lease.end();
   }
+}
+
+/** What came of a claim. */
+export interface WorkDone {
+  readonly outcome: WorkOutcome;
+  /** The last lines of a program that ended at once, before its work was done; null where it did not. */
+  readonly crashedAtOnce: readonly string[] | null;
 }
 
 /** What was claimed, and by whom it is to be done. */
@@ -150,18 +161,30 @@ async function follow(
 }
 
 /** The program has ended: is its work done, does a human act, or is the run to go to another? */
-async function settle(client: PhasegateClient, claim: Claim, givesBack: boolean): Promise<WorkOutcome> {
+async function settle(
+  client: PhasegateClient,
+  claim: Claim,
+  givesBack: boolean,
+): Promise<{ readonly outcome: WorkOutcome; readonly crashed: boolean }> {
   const { id, item } = claim.task;
   try {
     const { task } = await client.rejoinTask(id, item === undefined ? {} : { item: item.key });
     const atWork = task.status === 'active';
     await client.release({ lost: atWork && !givesBack });
-    if (!atWork) return (task.status as WorkOutcome) ?? 'left';
-    return givesBack ? 'given_back' : 'lost';
+    if (!atWork) return { outcome: (task.status as WorkOutcome) ?? 'left', crashed: false };
+    if (givesBack) return { outcome: 'given_back', crashed: false };
+    return { outcome: await afterLoss(client, id), crashed: true };
   } catch (error) {
     if (!isNotOurs(error)) throw error;
-    return ended(client, id);
+    return { outcome: await ended(client, id), crashed: false };
   }
+}
+
+/** The last crash that is allowed takes the run to a human; the others, back to the queue. */
+async function afterLoss(client: PhasegateClient, run: string): Promise<WorkOutcome> {
+  // A server that does not say it leaves what is known: the run was lost here.
+  const outcome = await ended(client, run).catch(() => 'left' as const);
+  return outcome === 'escalated' || outcome === 'stopped' ? outcome : 'lost';
 }
 
 async function giveBack(
@@ -201,4 +224,6 @@ function isNotOurs(error: unknown): boolean {
   return NOT_OURS.has(cause.status ?? 0) || cause.code === 'credential_invalid';
 }
 
+/** What ends sooner than this has hardly begun. */
+const AT_ONCE_MS = 10_000;
 const NOT_OURS: ReadonlySet<number> = new Set([403, 404, 409]);

@@ -54,13 +54,22 @@ export type WorkerEvent =
       readonly outcome: WorkOutcome;
       readonly how: string;
     }
+  /** Programs end at once, before their work is done: the wait before the next claim, which grows with each. */
+  | {
+      readonly event: 'backing_off';
+      readonly agent: string;
+      readonly ms: number;
+      /** The last lines the program printed. */
+      readonly output: readonly string[];
+    }
   | { readonly event: 'pushed'; readonly run: string; readonly branch: string }
   | { readonly event: 'kept'; readonly run: string; readonly folder: string; readonly why: string }
   | { readonly event: 'dropped'; readonly run: string; readonly files: number }
   | { readonly event: 'draining'; readonly running: number };
 
 /**
- * What came of a run at this worker. `lost`: its program ended before the work was done, and the engine counts that.
+ * What came of a run at this worker. `lost`: its program ended before the work was done, the engine counts
+ * that, and the run is back in the queue; where it was one too often, it is `escalated`.
  * `given_back`: the worker was asked to end, or could not prepare the workspace. `not_given_back`: it
  * was to be, and the server could not do so: it is free when its lease ends. `left`: it is another's by now, or over.
  */
@@ -77,6 +86,8 @@ export type WorkOutcome =
 /** What a worker did until it ended. */
 export interface Worked {
   readonly runs: number;
+  /** How often one of them was claimed: a run that goes back to the queue may be claimed again. */
+  readonly attempts: number;
   readonly outcomes: Readonly<Partial<Record<WorkOutcome, number>>>;
 }
 

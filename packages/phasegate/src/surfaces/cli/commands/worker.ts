@@ -1,11 +1,12 @@
 import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import { oneLine, reasonOf, shellWord } from '@phasegate/core/model';
 import { readRegular } from '../../../files/readRegular.ts';
 import type { Worked, WorkerEvent, WorkerRepository } from '../../../runtime/ports.ts';
 import { demandInstalled, type NamedAgent, namedAgent, PRESET_NAMES } from '../agentProgram.ts';
 import type { Arguments, CliCommand } from '../command.ts';
 import { durationOption } from '../durationOption.ts';
+import { programFromHere } from '../programFromHere.ts';
 import { usageError } from '../usage.ts';
 
 /** `phasegate worker`: claims queued runs of a server and starts agents for them on this machine. */
@@ -22,11 +23,13 @@ export const worker: CliCommand = {
     'the engine sees. With --repo each run has a clone of its own on branch phasegate/RUN, removed afterwards. The engine\n' +
     'cannot see it, so the server hands out only runs in which it decides on what is handed in and on what humans say:\n' +
     'every phase may write everything, and no check looks at the workspace. Nothing is pushed without --push.\n\n' +
+    'Name a program by its whole path. Without --repo a relative one, and the script of node, python3 or sh, is meant from\n' +
+    'the folder that the worker is started in; with --repo, from the clone.\n\n' +
     'While a program runs its lease is renewed; of a worker that is killed, runs go to others when their leases run out.\n' +
     'On SIGTERM nothing more is claimed; programs have --drain to end, then they are ended and their runs given back.',
   examples: [
     'phasegate worker --url https://phasegate.example.com --agent claude',
-    'phasegate worker --url https://phasegate.example.com --keys keys.txt --can python -- node agent.js {prompt}',
+    'phasegate worker --url https://phasegate.example.com --keys keys.txt --can python -- node /srv/agent/agent.js {prompt}',
     'phasegate worker --url https://phasegate.example.com --repo git@example.com:shop.git --push -- my-agent {prompt}',
   ],
   options: {
@@ -62,7 +65,8 @@ export const worker: CliCommand = {
   server: 'used',
   async run(invocation) {
     const { args, env, out, machine, server } = invocation;
-    const agent = agentOf(args);
+    const repository = repositoryOf(args);
+    const agent = agentOf(args, repository);
     const url = serverOf(server?.url);
     const keys = keysOf(args, env.PHASEGATE_KEY);
     const warning = openToOthers(args.text('keys'));
@@ -75,7 +79,7 @@ export const worker: CliCommand = {
       argv: 'preset' in agent ? ([agent.preset.name] as const) : agent.command,
       ...('preset' in agent ? { preset: agent.preset.name } : {}),
       capabilities: args.texts('can'),
-      repository: repositoryOf(args),
+      repository,
       folder: folder === undefined ? null : resolve(folder),
       keep: args.flag('keep'),
       pollMs: durationOption(args, 'poll', '2s').ms,
@@ -84,7 +88,8 @@ export const worker: CliCommand = {
       runs: args.text('runs') === undefined ? null : countOf(args, 'runs'),
       logFile: log === undefined ? null : resolve(log),
     };
-    demandInstalled(agent, { env, root: process.cwd() });
+    // In a clone it may be a file of the repository: who starts it there finds out.
+    if (repository === null || !isOfClone(agent)) demandInstalled(agent, { env, root: process.cwd() });
     if (machine?.runWorker === undefined) throw usageError('agents cannot be started from here');
     const worked = await machine.runWorker({
       ...request,
@@ -96,7 +101,7 @@ export const worker: CliCommand = {
   },
 };
 
-function agentOf(args: Arguments): NamedAgent {
+function agentOf(args: Arguments, repository: WorkerRepository | null): NamedAgent {
   const name = args.text('agent');
   const [file, ...words] = args.command;
   if (name !== undefined && file !== undefined)
@@ -109,9 +114,14 @@ function agentOf(args: Arguments): NamedAgent {
   if (file === undefined || file === '')
     throw usageError(
       'the command to start is missing: write it after `--`, or name a client with `--agent`',
-      'e.g. `phasegate worker --url URL -- node agent.js {prompt}`',
+      'e.g. `phasegate worker --url URL -- node /srv/agent/agent.js {prompt}`',
     );
-  return { command: [file, ...words] };
+  const command = [file, ...words] as const;
+  return { command: repository === null ? programFromHere(command, process.cwd()) : command };
+}
+
+function isOfClone(agent: NamedAgent): boolean {
+  return 'command' in agent && agent.command[0].includes('/') && !isAbsolute(agent.command[0]);
 }
 
 /** Agents talk to the same address, and theirs is HTTP. */
@@ -197,7 +207,7 @@ function describe(event: WorkerEvent): string {
   const run = 'run' in event ? oneLine(event.run) : '';
   switch (event.event) {
     case 'waiting_for_work':
-      return `${oneLine(event.agent)}: no run is queued that it can do; waiting for one`;
+      return `${oneLine(event.agent)}: the server has no run for it now: none is queued that it can do, or what is queued waits for the workspace of another run; asking again`;
     case 'unreachable':
       return `${event.agent === null ? '' : `${oneLine(event.agent)}: `}the server does not answer (${oneLine(event.why)}); asking again`;
     case 'claimed':
@@ -208,6 +218,13 @@ function describe(event: WorkerEvent): string {
       return `${oneLine(event.agent)}: run ${run} is another's now; its program is ended`;
     case 'ended':
       return `${oneLine(event.agent)}: run ${run}: ${WORDS[event.outcome]} (${oneLine(event.how)})`;
+    case 'backing_off':
+      return [
+        `${oneLine(event.agent)}: its program ended at once; it waits before the next run, longer each time (now ${event.ms / 1000} s)`,
+        ...(event.output.length === 0
+          ? ['  it printed nothing']
+          : ['  the last it printed:', ...event.output.map((line) => `  | ${oneLine(line)}`)]),
+      ].join('\n');
     case 'pushed':
       return `run ${run}: branch ${event.branch} was pushed`;
     case 'kept':
@@ -230,9 +247,10 @@ const WORDS: Readonly<Record<Extract<WorkerEvent, { event: 'ended' }>['outcome']
   left: 'is no longer its own',
 };
 
-function summary({ runs, outcomes }: Worked): string {
+function summary({ runs, attempts, outcomes }: Worked): string {
   const parts = Object.entries(outcomes).map(
     ([outcome, count]) => `${count} ${outcome.replaceAll('_', ' ')}`,
   );
-  return `worked on ${runs} ${runs === 1 ? 'run' : 'runs'}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}`;
+  const often = attempts === runs ? '' : ` in ${attempts} attempts`;
+  return `worked on ${runs} ${runs === 1 ? 'run' : 'runs'}${often}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}`;
 }
