@@ -12,7 +12,7 @@ export function plants(calm: Promise<void>): Readonly<Record<string, Plant>> {
       async save(run, version, audit, beside) {
         await rival(run.id);
         const stored = await store.load(run.id);
-        return store.save(run, stored?.version ?? version, audit, withoutCalls(beside));
+        return store.save(run, stored?.version ?? version, audit, unconditional(beside));
       },
     }),
 
@@ -78,8 +78,8 @@ function createRivals(): (run: string) => Promise<void> {
   };
 }
 
-function withoutCalls(beside: Parameters<Store['save']>[3]): Parameters<Store['save']>[3] {
-  const { calls: _, ...rest } = beside ?? {};
+function unconditional(beside: Parameters<Store['save']>[3]): Parameters<Store['save']>[3] {
+  const { calls: _, held: _held, seen: _seen, ...rest } = beside ?? {};
   return rest;
 }
 

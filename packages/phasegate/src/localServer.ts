@@ -314,7 +314,7 @@ function partsFor(project: OpenProject, caller: Parameters<McpMount['fetch']>[1]
   const admitted = caller?.admitted ?? null;
   if (admitted === null) return { item: undefined, transition: undefined };
   return {
-    phasegate: project.as(admitted.principal, { epoch: admitted.epoch }),
+    phasegate: project.as(admitted.principal, { admitted }),
     item: admitted.item ?? undefined,
     transition: (request: TransitionRequest) => project.claims.transition(admitted, request),
   };

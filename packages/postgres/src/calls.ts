@@ -1,8 +1,10 @@
 import { writtenDrafts } from '@phasegate/audit';
+import { isStillSo } from '@phasegate/core/engine';
 import type { CallStore } from '@phasegate/core/ports';
 import { type CallsOfRun, readCalls } from './callRows.ts';
 import { coalesced } from './coalesced.ts';
 import type { Database } from './database.ts';
+import { leaseFor } from './leaseRows.ts';
 import type { Writer } from './writer.ts';
 
 /** The tool calls under way. They give nobody a right, so they are not sealed. */
@@ -13,13 +15,14 @@ export function callParts(parts: { readonly database: Database; readonly writer:
     return (run) => found.get(run) ?? NO_CALLS;
   });
   return {
-    async beginCall(call, version, audit) {
+    async beginCall(call, version, audit, held) {
       const drafts = writtenDrafts(audit);
       return writer.submit({
-        needs: { runs: [call.run] },
+        needs: { runs: [call.run], leases: leaseFor(call.run, held) },
         act(batch) {
           const before = batch.current(call.run);
           if (before === undefined || before.version !== version) return false;
+          if (!isStillSo(before.run, held, (item) => batch.lease(call.run, item))) return false;
           batch.beginCall(call);
           batch.grow(before, drafts);
           return true;

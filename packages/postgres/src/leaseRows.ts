@@ -1,4 +1,5 @@
 import { leaseMac, nameOfLease, sameMac, tampered } from '@phasegate/audit';
+import type { HeldAt } from '@phasegate/core/engine';
 import type { LeaseRecord, Seal } from '@phasegate/core/ports';
 import type { Query } from './database.ts';
 import { integer, isStorable, type Row, text, textOrNull } from './rows.ts';
@@ -10,6 +11,12 @@ export type LeaseAsked = Pick<LeaseRecord, 'run' | 'item'>;
 /** The length keeps the two parts apart whatever is in them. */
 export function leaseKey(run: string, item: string | null): string {
   return `${run.length}:${run}${item ?? ''}`;
+}
+
+/** The lease that must be read to tell whether something is still as it was judged. */
+export function leaseFor(run: string, judgedAt: number | HeldAt | undefined): readonly LeaseAsked[] {
+  if (typeof judgedAt !== 'object' || judgedAt.jti === undefined) return [];
+  return [{ run, item: judgedAt.item }];
 }
 
 /** Reads some leases. */

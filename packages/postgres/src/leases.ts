@@ -1,4 +1,13 @@
-import { isSameLease, nameOfLease, renewedLease, tampered } from '@phasegate/audit';
+import {
+  heldBy,
+  isSameLease,
+  leaseWithToken,
+  nameOfLease,
+  renewedLease,
+  tampered,
+  writtenDrafts,
+} from '@phasegate/audit';
+import { isStillSo } from '@phasegate/core/engine';
 import type { LeaseRecord, LeaseStore, Seal } from '@phasegate/core/ports';
 import { coalesced } from './coalesced.ts';
 import type { Database } from './database.ts';
@@ -44,6 +53,20 @@ export function leaseParts(parts: {
           return true;
         },
       }),
+    async renewToken(lease, audit) {
+      const drafts = writtenDrafts(audit);
+      return writer.submit({
+        needs: { runs: [lease.run], leases: [lease] },
+        act(batch) {
+          const before = batch.current(lease.run);
+          const leaseOf = (item: string | null) => batch.lease(lease.run, item);
+          if (before === undefined || !isStillSo(before.run, heldBy(lease), leaseOf)) return false;
+          batch.changeLease({ put: leaseWithToken(leaseOf(lease.item), lease) });
+          batch.grow(before, drafts);
+          return true;
+        },
+      });
+    },
     dropLease: (seen) =>
       writer.submit({
         needs: { runs: [seen.run], leases: [seen] },

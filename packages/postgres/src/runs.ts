@@ -2,6 +2,7 @@ import {
   changesWorkflow,
   cutSteps,
   isInPlace,
+  isUnchanged,
   type PreparedWrite,
   placesKeepingOut,
   prepareWrite,
@@ -19,6 +20,7 @@ import type { Batch } from './batch.ts';
 import { coalesced } from './coalesced.ts';
 import type { Database, Query } from './database.ts';
 import { notOver, summary } from './finder.ts';
+import { leaseFor } from './leaseRows.ts';
 import { eraOf } from './partitions.ts';
 import { type RunReader, type RunRow, sound } from './runReader.ts';
 import type { Workflows } from './workflows.ts';
@@ -84,7 +86,11 @@ export function runParts(parts: {
       let others: Rivals | undefined;
       const changes = beside.leases ?? [];
       const runs = changes.map((change) => ('put' in change ? change.put.run : change.drop.run));
-      const leases = changes.flatMap((change) => ('put' in change && change.onlyHeld ? [change.put] : []));
+      const leases = [
+        ...changes.flatMap((change) => ('put' in change && change.onlyHeld ? [change.put] : [])),
+        ...leaseFor(run.id, beside.held),
+        ...(beside.seen === undefined ? [] : [beside.seen]),
+      ];
       return writer.submit({
         needs: {
           runs: [run.id, ...runs],
@@ -102,6 +108,9 @@ export function runParts(parts: {
           const before = batch.current(run.id);
           if (before === undefined || before.version !== version) return false;
           if (beside.calls !== undefined && !batch.areOver(run.id, beside.calls)) return false;
+          const leaseOf = (item: string | null) => batch.lease(run.id, item);
+          if (!isStillSo(before.run, beside.held, leaseOf) || !isUnchanged(beside.seen, leaseOf))
+            return false;
           if (others?.keepOut(batch) === true) return false;
           const kept = changesWorkflow(before.run, run, write.written) ? withWorkflow(batch, run) : run;
           return seat(batch, { run: kept, version: version + 1, write, beside }, before);
@@ -110,10 +119,8 @@ export function runParts(parts: {
     },
     async note(runId, audit, judgedAt) {
       const drafts = writtenDrafts(audit);
-      const item = typeof judgedAt === 'object' ? judgedAt.item : null;
-      const leases = runId === null || item === null ? [] : [{ run: runId, item }];
       return writer.submit({
-        needs: { runs: runId === null ? [] : [runId], leases },
+        needs: runId === null ? { runs: [] } : { runs: [runId], leases: leaseFor(runId, judgedAt) },
         act(batch) {
           if (runId === null) {
             batch.project(drafts);

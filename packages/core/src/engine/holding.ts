@@ -13,7 +13,7 @@ export interface HeldAt {
   readonly epoch: number;
   readonly agent: string;
   readonly item: string | null;
-  /** Of the token; with an item it must be one that its lease knows. */
+  /** Of the token, where one was shown: the lease must know it still. */
   readonly jti?: string;
 }
 
@@ -27,14 +27,14 @@ interface LeaseTokens {
 export function isStillSo(
   run: Run,
   judgedAt: number | HeldAt | undefined,
-  leaseOf: (item: string) => LeaseTokens | undefined,
+  leaseOf: (item: string | null) => LeaseTokens | undefined,
 ): boolean {
   if (judgedAt === undefined) return true;
   if (typeof judgedAt === 'number') return run.epoch === judgedAt;
   const { epoch, agent, item, jti } = judgedAt;
   if (run.epoch !== epoch || !holds(run, agent, item)) return false;
-  if (item === null || jti === undefined) return true;
-  // Lost and claimed again by the same agent, it has another token.
+  if (jti === undefined) return true;
+  // Replaced by newer ones, or lost and claimed again by the same agent: then the lease has other tokens.
   const lease = leaseOf(item);
   return jti === lease?.jti || jti === lease?.previousJti;
 }

@@ -1,3 +1,4 @@
+import type { HeldAt } from '../engine/holding.ts';
 import type { AuditDraft } from './audit.ts';
 
 /**
@@ -39,10 +40,11 @@ export interface CallsOver {
 /** Where the tool calls under way are kept. */
 export interface CallStore {
   /**
-   * Keeps a call as under way and appends to its run's chain, if the run still has that version; else nothing, and
-   * false. So a call is under way only in the state it was judged in.
+   * Keeps a call as under way and appends to its run's chain, if the run still has that version and, where it says so,
+   * the one who asked still holds it by that token; else nothing, and false. So a call is under way only in the state it
+   * was judged in.
    */
-  beginCall(call: CallRecord, version: number, audit: readonly AuditDraft[]): Promise<boolean>;
+  beginCall(call: CallRecord, version: number, audit: readonly AuditDraft[], held?: HeldAt): Promise<boolean>;
   /** Drops a call and appends to its run's chain. One that is not there any more is not a fault. */
   endCall(call: Pick<CallRecord, 'id' | 'run'>, audit: readonly AuditDraft[]): Promise<void>;
   /** The calls of a run, or with an item those of that item. */

@@ -5,6 +5,7 @@ import type { JsonObject } from '../json.ts';
 import type { Attachment } from '../model/rings.ts';
 import type { PhaseId } from '../model/workflow.ts';
 import type { Submitted } from '../phasegate.ts';
+import type { AuditDraft } from './audit.ts';
 
 /**
  * An agent's hold on a run, or on one item of a parallel phase. Kept beside the run, not in it: any call renews it,
@@ -155,6 +156,12 @@ export interface LeaseStore {
    * epoch; else false. INVARIANT: nothing else of the lease changes, as it may have been read before a newer token.
    */
   renewLease(lease: LeaseRecord): Promise<boolean>;
+  /**
+   * Puts a lease with a fresh token, and appends to its run's chain, if the agent still holds that in that epoch; else
+   * nothing, and false. The token before it stays good. INVARIANT: the run keeps its version, so that nobody who is
+   * being judged has to be judged again because somebody asked for a token.
+   */
+  renewToken(lease: LeaseRecord, audit: readonly AuditDraft[]): Promise<boolean>;
   /**
    * Drops the lease that was seen; false where it is another one by now. INVARIANT: one that was renewed, or is the next
    * holder's, stays.

@@ -1,3 +1,4 @@
+import type { HeldAt } from '../engine/holding.ts';
 import type { Run } from '../engine/run.ts';
 import type { Workflow } from '../model/workflow.ts';
 import type { RunQuery, RunSummary } from '../phasegate.ts';
@@ -46,6 +47,10 @@ export interface Beside {
   readonly leases?: readonly LeaseChange[];
   /** Nothing is written, and the answer is false, where other calls are under way, or more were begun. */
   readonly calls?: CallsOver;
+  /** Nothing is written, and the answer is false, where the one who asked does not hold it by that token any more. */
+  readonly held?: HeldAt;
+  /** Nothing is written, and the answer is false, where this lease was renewed, or is another one by now. */
+  readonly seen?: LeaseRecord;
 }
 
 /** A run with the version it was read at. */

@@ -24,6 +24,86 @@ export const LEASE_CLAUSES: readonly Clause[] = [
     },
   },
   {
+    name: 'writes nothing by a token that newer ones have replaced, in the same epoch',
+    async body(store, expect, { sampleRun }) {
+      const run = { ...sampleRun('r1'), holder: 'local' };
+      await create(store, run);
+      const { epoch } = run;
+      const by = (jti: string) => ({ epoch, agent: 'local', item: null, jti });
+      const call = {
+        id: 'c1',
+        run: 'r1',
+        item: null,
+        tool: 'bash',
+        process: 'p1',
+        deadline: LATEST,
+        ending: false,
+      };
+      expect(await store.note('r1', [sampleDraft('tool_judged')], by('j3'))).toBe(false);
+      const put = sampleLease({ epoch, jti: 'j3', previousJti: 'j2' });
+      expect(await store.save(run, 1, [], { leases: [{ put }] })).toBe(true);
+      for (const held of [by('j1'), { ...by('j3'), agent: 'another' }]) {
+        expect(await store.note('r1', [sampleDraft('tool_judged')], held)).toBe(false);
+        expect(await store.beginCall(call, 2, [sampleDraft('tool_judged')], held)).toBe(false);
+        expect(await store.save(afterDraft(run), 2, [sampleDraft('phase_completed')], { held })).toBe(false);
+      }
+      expect((await store.history('r1', { after: 0, limit: 10 })).length).toBe(1);
+      expect((await store.calls('r1', null)).under).toEqual([]);
+      expect(await store.note('r1', [], by('j2'))).toBe(true);
+      expect(await store.beginCall(call, 2, [], by('j2'))).toBe(true);
+      expect(await store.save(afterDraft(run), 2, [], { held: by('j3') })).toBe(true);
+    },
+  },
+  {
+    name: 'gives the holder of a run fresh tokens, each beside the one before it, while the run keeps its version',
+    async body(store, expect, { sampleRun }) {
+      const run = { ...sampleRun('r1'), holder: 'local' };
+      await create(store, run);
+      const { epoch } = run;
+      const fresh = (jti: string, change: Partial<LeaseRecord> = {}) =>
+        store.renewToken(sampleLease({ epoch, jti, expiresAt: LATER, ...change }), [
+          sampleDraft('token_issued'),
+        ]);
+      expect(await fresh('j1')).toBe(true);
+      expect(await Promise.all([fresh('j2'), fresh('j3', { expiresAt: BETWEEN })])).toEqual([true, true]);
+      const held = sampleLease({ epoch, jti: 'j3', previousJti: 'j2', expiresAt: LATER });
+      expect(await store.lease('r1', null)).toEqual(held);
+      expect([
+        await fresh('j4', { agent: 'another' }),
+        await fresh('j4', { epoch: epoch + 1 }),
+        await fresh('j4', { item: 'door' }),
+        await fresh('j4', { run: 'nobody' }),
+      ]).toEqual([false, false, false, false]);
+      expect(await store.leases()).toEqual([held]);
+      expect((await store.history('r1', { after: 0, limit: 10 })).map(({ event }) => event)).toEqual([
+        'run_started',
+        'token_issued',
+        'token_issued',
+        'token_issued',
+      ]);
+      expect(await store.load('r1')).toMatchObject({ version: 1 });
+      expect(await store.verify()).toMatchObject({ ok: true });
+    },
+  },
+  {
+    name: 'writes no run for a lease that was renewed, or got another token, since it was seen',
+    async body(store, expect, { sampleRun }) {
+      const run = { ...sampleRun('r1'), holder: 'local' };
+      await create(store, run);
+      const { epoch } = run;
+      const seen = sampleLease({ epoch });
+      expect(await store.save(afterDraft(run), 1, [], { seen })).toBe(false);
+      expect(await store.save(run, 1, [], { leases: [{ put: seen }] })).toBe(true);
+      expect(await store.renewLease({ ...seen, expiresAt: LATER })).toBe(true);
+      expect(await store.save(afterDraft(run), 2, [], { seen })).toBe(false);
+      const renewed = { ...seen, expiresAt: LATER };
+      expect(await store.renewToken({ ...renewed, jti: 'j2' }, [])).toBe(true);
+      expect(await store.save(afterDraft(run), 2, [], { seen: renewed })).toBe(false);
+      const now = { ...renewed, jti: 'j2', previousJti: 'j1' };
+      expect(await store.save(afterDraft(run), 2, [], { seen: now })).toBe(true);
+    },
+  },
+  {
     name: 'moves a lease on with its run for the agent that has it, and gives nobody one by it',
     async body(store, expect, { sampleRun }) {
       const run = sampleRun('r1');

@@ -4,9 +4,9 @@ import { expect, test } from 'vitest';
 
 const HERE = fileURLToPath(new URL('..', import.meta.url));
 
-test('runs are written by the door alone; beside it a token is written with its lease', () => {
+test('runs are written by the door alone', () => {
   const files = readdirSync(HERE, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !/\.test\.ts$|fixtures\/|^stores\/|^testing\//.test(file))
     .filter((file) => /\bstore\.save\(/.test(readFileSync(`${HERE}/${file}`, 'utf8')));
-  expect(files.toSorted()).toEqual(['runtime/door.ts', 'runtime/leases/claims.ts']);
+  expect(files.toSorted()).toEqual(['runtime/door.ts']);
 });

@@ -10,7 +10,7 @@ import {
   type Submitted,
   viewFor,
 } from '@phasegate/core';
-import { findPhase, holdsAnItem, outcomeOf, recordedRefusal, refuseUnderWay } from '@phasegate/core/engine';
+import { holdsAnItem, outcomeOf, recordedRefusal, refuseUnderWay } from '@phasegate/core/engine';
 import { failureOf, refusedDatabase } from './attemptFor.ts';
 import { drafts, largestRefusal, nameOf } from './auditDrafts.ts';
 import { changesHands, NOTHING, overFor, type Past, WholeRun } from './callsOver.ts';
@@ -18,10 +18,11 @@ import { COMPLETION_MS, type Seen } from './callsUnderWay.ts';
 import { companyOf } from './companyOf.ts';
 import { demandFit } from './demandFit.ts';
 import { withRestoredFiles } from './guard/guard.ts';
-import { demandSame, inSameVisit } from './inSameVisit.ts';
+import { providedThat } from './heldAt.ts';
+import { demandSame, inItsWords, inSameVisit } from './inSameVisit.ts';
 import type { Judged, Judging } from './judging.ts';
 import { type Asked, isLastItem, mannerOf, moves, roundsOf, type Scope, scopeOf } from './mannerOf.ts';
-import type { Around, AuditDraft, CallRecord, CallsOver, LeaseChange, StoredRun } from './ports.ts';
+import type { Around, AuditDraft, Beside, CallRecord, LeaseChange, LeaseRecord, StoredRun } from './ports.ts';
 import type { Rendering } from './rendering.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
 import { NO_COPY, type StagedCopy, stagedCopy } from './stagedCopy.ts';
@@ -58,6 +59,8 @@ export interface Companions {
   readonly leases?: readonly LeaseChange[];
   /** For the run's chain. */
   readonly notes?: readonly AuditDraft[];
+  /** The lease it was decided by, where it must still be that one. */
+  readonly seen?: LeaseRecord;
 }
 
 /** What came of a submission, and the run after it. */
@@ -138,6 +141,8 @@ export function createDoor(parts: DoorParts): Door {
       loaded = undefined;
       ahead = undefined;
       lost = came === 'lost';
+      // Perhaps for its token alone: then that is what it hears.
+      if (lost) await how.admitted?.demandStill?.();
     }
     return changed(runId);
   }
@@ -227,9 +232,11 @@ export function createDoor(parts: DoorParts): Door {
     }
     // Nothing will be saved that would tell whether the run is still as it was loaded.
     if (how.loaded !== undefined && judged.events.length === 0) return null;
-    const over = overFor(run, judged.run, how);
     const beside = await how.beside?.(run, judged);
-    const save = () => keep(run, version, { decision: judged, beside, over });
+    // What was found against its work stands, whatever became of its token: else an agent could have failures forgotten.
+    const by = judged.verdict.allowed ? how.admitted : undefined;
+    const provided = providedThat(overFor(run, judged.run, how), by);
+    const save = () => keep(run, version, { decision: judged, beside, provided });
     if (!(await (parts.fence?.around({ before: run, after: judged.run, save }) ?? save()))) return null;
     await copy.settle(judged);
     // From now on no call begins that the run allowed before; those that did are ended, wherever they go on.
@@ -266,7 +273,7 @@ export function createDoor(parts: DoorParts): Door {
   async function keep(
     before: Run,
     version: number,
-    { decision, beside = {}, over }: Keeping,
+    { decision, beside = {}, provided }: Keeping,
   ): Promise<boolean> {
     const { events, verdict, run, by } = decision;
     if (events.length > 0) {
@@ -274,8 +281,8 @@ export function createDoor(parts: DoorParts): Door {
         ? decision.recording
         : { ...decision.recording, largest: largestRefusal(version) };
       const audit = [...drafts(events, by, recording), ...(beside.notes ?? [])];
-      const company = companyOf({ before, after: run }, by, beside.leases ?? []);
-      return store.save(run, version, audit, { ...company, ...(over === undefined ? {} : { calls: over }) });
+      const company = companyOf({ before, after: run }, by, beside);
+      return store.save(run, version, audit, { ...company, ...provided });
     }
     if (verdict.allowed) return true;
     const { command, recording } = decision;
@@ -370,7 +377,8 @@ type Fruitless = 'waited' | 'lost' | 'given_up';
 interface Keeping {
   readonly decision: Judged;
   readonly beside: Companions | undefined;
-  readonly over: CallsOver | undefined;
+  /** What must still be so when it is written. */
+  readonly provided: Pick<Beside, 'calls' | 'held'>;
 }
 
 function handsInWork({ kind }: Command): boolean {
@@ -381,13 +389,6 @@ function changed(runId: string): never {
   throw new PhasegateError('run_changed', `run \`${runId}\` was changed by someone else at the same time`, {
     hint: `phasegate status ${runId}`,
   });
-}
-
-/** The command with its phase as the workflow's author wrote it; a request may give id, number or name. */
-function inItsWords(run: Run, command: Command): Command {
-  if (command.kind !== 'complete' && command.kind !== 'fetch_task') return command;
-  const phase = findPhase(run.workflow, command.phase);
-  return phase === null || phase.id === command.phase ? command : { ...command, phase: phase.id };
 }
 
 /** A clock nobody puts back. Not `performance`, whose module a short-lived process would load for this alone. */

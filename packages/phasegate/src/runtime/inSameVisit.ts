@@ -1,4 +1,5 @@
 import { type Command, own, PhasegateError, type Run } from '@phasegate/core';
+import { findPhase } from '@phasegate/core/engine';
 import type { Around } from './ports.ts';
 import { tokenRefused } from './tokens/tokenFaults.ts';
 
@@ -17,9 +18,16 @@ export function inSameVisit(run: Run, command: Command): Command {
 }
 
 /** Throws where the run has moved on, or has another workflow, since the work was begun. */
-export function demandSame(run: Run, how: Pick<Around, 'epoch' | 'workflowHash'>): void {
+export function demandSame(run: Run, how: Pick<Around, 'admitted' | 'workflowHash'>): void {
   // INVARIANT: a token serves the epoch it was issued in; who was admitted before the run moved on is too late.
-  if (how.epoch !== undefined && how.epoch !== run.epoch) throw tokenRefused('dead_epoch');
+  if (how.admitted !== undefined && how.admitted.epoch !== run.epoch) throw tokenRefused('dead_epoch');
   if (how.workflowHash !== undefined && how.workflowHash !== run.workflowHash)
     throw new PhasegateError('run_changed', `run \`${run.id}\` has another workflow by now`);
+}
+
+/** The command with its phase as the workflow's author wrote it; a request may give id, number or name. */
+export function inItsWords(run: Run, command: Command): Command {
+  if (command.kind !== 'complete' && command.kind !== 'fetch_task') return command;
+  const phase = findPhase(run.workflow, command.phase);
+  return phase === null || phase.id === command.phase ? command : { ...command, phase: phase.id };
 }

@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { claim, events, openWith, queue, TWO } from './fixtures/agentsAtWork.ts';
 import { ADA, codeOf, working } from './fixtures/workingRun.ts';
 import { rotateTokenSecret } from './keys.ts';
-import type { ToolImplementation } from './ports.ts';
+import { createOpenProject } from './openProject.ts';
+import type { Admitted, CheckImplementation, OpenProject, Store, ToolImplementation } from './ports.ts';
 
 const PHASE = { allowedTools: ['write_files', 'bash', 'mcp:own/*'], writes: ['docs/**'] };
 
@@ -58,6 +60,89 @@ test('a call that waited for its turn does not begin once its token was replaced
   const refused = (await at.history()).filter(({ event }) => event === 'token_refused');
   expect(refused).toMatchObject([{ data: { code: 'token_invalid', tool: 'write_files' } }]);
 });
+
+/** What is written with a token, and by which question to the store. */
+const WRITES: readonly (readonly [what: string, by: 'note' | 'beginCall' | 'save', act: Act])[] = [
+  ['a verdict', 'note', ({ toolbox }, admitted) => toolbox.check(admitted, READ)],
+  ['a refusal', 'note', ({ toolbox }, admitted) => toolbox.check(admitted, { ...READ, tool: 'bash' })],
+  ['a call', 'beginCall', ({ toolbox }, admitted) => toolbox.execute(admitted, [READ])],
+  ['a transition', 'save', ({ claims }, admitted) => claims.transition(admitted, { artifacts: {} })],
+  [
+    'a word that it is blocked',
+    'save',
+    (node, admitted) =>
+      node
+        .as(ADA, { admitted })
+        .submit(admitted.runId, { kind: 'report_blocked', reason: 'the words do not say enough' }),
+  ],
+];
+
+test.each(WRITES)(
+  'by a token that is replaced while %s is on its way to the store, nothing is written',
+  async (_, by, act) => {
+    const reading = { name: 'read_files', description: 'reads', input: { type: 'object' } };
+    const tools = async () => [{ ...reading, run: async () => ({ ok: true, output: 'read' }) }];
+    const it = openWith(TWO, { parts: { tools } });
+    const run = await queue(it);
+    const { token } = await claim(it, ADA);
+    const { peek: _near, ...rest } = it.store;
+    let replaced = 0;
+    const late = async () => {
+      if (replaced === 0) for (; replaced < 2; replaced += 1) await it.project.claims.token(run, ADA);
+    };
+    const store: Store = {
+      ...rest,
+      note: (...words) => (by === 'note' ? late() : Promise.resolve()).then(() => rest.note(...words)),
+      beginCall: (...words) => late().then(() => rest.beginCall(...words)),
+      save: (...words) => late().then(() => rest.save(...words)),
+    };
+    const node = createOpenProject({ ...it.parts, store });
+
+    const acting = act(node, await node.claims.admit(token));
+
+    await expect(acting).rejects.toMatchObject({ code: 'token_invalid' });
+    expect(replaced).toBe(2);
+    const issued = Array(3).fill('token_issued');
+    expect(await events(it, run)).toEqual(['run_started', 'run_claimed', ...issued, 'token_refused']);
+    expect((await it.store.load(run))?.run).toMatchObject({ phase: 'PLAN', status: 'active' });
+  },
+);
+
+test('a failed attempt counts, whatever became of its token while it was judged', async () => {
+  const it = openWith([{ id: 'PLAN', postconditions: [FAILS] }, { id: 'BUILD' }], {
+    parts: { checks: async () => [failing(() => replace())] },
+  });
+  const run = await queue(it);
+  const { token } = await claim(it, ADA);
+  const replace = async () => {
+    for (let time = 0; time < 2; time++) await it.project.claims.token(run, ADA);
+  };
+
+  const { verdict } = await it.project.claims.transition(await it.project.claims.admit(token), {
+    artifacts: {},
+  });
+
+  expect(verdict).toMatchObject({ allowed: false });
+  expect((await it.store.load(run))?.run.work.attempts).toBe(1);
+});
+
+const FAILS = { name: 'holds', check: 'throwing' };
+
+function failing(before: () => Promise<unknown>): CheckImplementation {
+  return {
+    name: 'throwing',
+    summary: 'never',
+    parameters: { type: 'object' },
+    class: 'observed',
+    async run() {
+      await before();
+      return { passed: false, reason: 'it does not hold' };
+    },
+  };
+}
+
+type Act = (node: OpenProject, admitted: Admitted) => Promise<unknown>;
+const READ = { tool: 'read_files', input: { paths: ['a'] } };
 
 function own(name: string, act: () => Promise<unknown>): ToolImplementation {
   const run = async () => {

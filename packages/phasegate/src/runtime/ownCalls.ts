@@ -87,11 +87,11 @@ export function createOwnCalls({ store, onError }: OwnCallParts): OwnCalls {
   }
 
   return {
-    async begin(call, version, audit) {
+    async begin(call, version, audit, held) {
       // Before the store has it: nobody may find it there and take it for one that was left behind.
       OPEN.add(call.id);
       try {
-        const begun = await store.beginCall(call, version, audit);
+        const begun = await store.beginCall(call, version, audit, held);
         if (!begun) OPEN.delete(call.id);
         return begun;
       } catch (error) {

@@ -12,7 +12,6 @@ import {
   viewFor,
 } from '@phasegate/core';
 import {
-  type HeldAt,
   holdsAnItem,
   overviewOf,
   phaseAnswer,
@@ -26,8 +25,10 @@ import { createDoor, type Door, type Submitting } from './door.ts';
 import { ENGINE } from './engine.ts';
 import { keptWaitingBy, withHolder } from './fence/workspaceHolder.ts';
 import { timeAtGate } from './gateClock.ts';
+import { heldAt } from './heldAt.ts';
 import { judgeProtected } from './judgeProtected.ts';
 import { createJudging } from './judging.ts';
+import { recordLate } from './lateRefusal.ts';
 import { movedLease } from './leases/leaseTerms.ts';
 import { maskedCommand } from './masking.ts';
 import { createPlacedDenials } from './placedDenials.ts';
@@ -115,7 +116,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     const isParked = isAgent && before.status === 'active' && (await parkUnhooked(before, true));
     const given = isParked ? how : { ...how, ahead };
     const decided = () => door.submit(runId, masked(command), withFiles(parts.fence, given));
-    const answer = await (parts.fence?.during(runId, decided) ?? decided());
+    const answer = await late(how.admitted, parts.fence?.during(runId, decided) ?? decided());
     if (isAgent && 'kind' in asked && asked.kind === 'claim')
       await presence.demand(answer.run, how.principal.name, asked.item);
     // What others let a run enter, its agent was not asked about.
@@ -125,6 +126,12 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     const verdict = await withPlaces(run, submitted.verdict);
     return verdict === submitted.verdict ? answer : { ...answer, submitted: toldAs(submitted, verdict) };
   };
+  /** INVARIANT: a token that is refused is on record, also where it died after its holder was let in. */
+  function late<T>(admitted: Admitted | undefined, answer: Promise<T>): Promise<T> {
+    if (admitted === undefined) return answer;
+    return answer.catch((error: unknown) => recordLate({ store, time: time(null) }, admitted, error));
+  }
+
   /** INVARIANT: who may only look changes no run, by whatever door. */
   async function demandApprover({ kind, name }: Principal): Promise<void> {
     if (kind === 'human') await demandRole(store, { name }, { least: 'approver', what: 'this' });
@@ -227,33 +234,34 @@ export function createRuntime(parts: RuntimeParts): Runtime {
 
   /**
    * INVARIANT: the verdict is on disk, for the epoch it was judged in, before anyone acts on it; and where it was asked for
-   * with a token, while its agent holds what the token is for.
+   * with a token, while that token is good.
    */
   async function onRecord(
     run: Run | null,
     { verdict, note }: Awaited<ReturnType<typeof judged>>,
-    held?: Omit<HeldAt, 'epoch'>,
+    admitted?: Admitted,
   ): Promise<Verdict> {
-    const judgedAt = run === null || held === undefined ? run?.epoch : { epoch: run.epoch, ...held };
+    const judgedAt = run === null || admitted === undefined ? run?.epoch : heldAt(admitted);
     const kept = await store.note(run === null ? null : run.id, [note], judgedAt);
-    if (!kept) throw new PhasegateError('run_changed', 'the phase changed while the call was judged');
+    if (!kept) {
+      await admitted?.demandStill?.();
+      throw new PhasegateError('run_changed', 'the phase changed while the call was judged');
+    }
     const isPlain = verdict.allowed && verdict.wouldRefuse === undefined;
     return run === null || isPlain ? verdict : withPlaces(run, verdict);
   }
 
   /** INVARIANT: a call is under way for all to see with its verdict, in the very state it was judged in, or not at all. */
-  async function judgeCall(
-    { runId, epoch, ...by }: Admitted,
-    use: ToolUse,
-    call: CallRecord,
-  ): Promise<Verdict> {
+  async function judgeCall(admitted: Admitted, use: ToolUse, call: CallRecord): Promise<Verdict> {
+    const { runId, epoch, principal, jti } = admitted;
     for (let round = 0; round < ROUNDS; round++) {
       const { run, version } = await load(runId);
       if (run.epoch !== epoch) throw tokenRefused('dead_epoch');
-      const found = await judged(run, use, by);
+      const found = await judged(run, use, { principal, jti });
       // Judged once: a second look could allow what is then not under way.
-      if (!found.verdict.allowed) return onRecord(run, found, heldBy(by));
-      if (await parts.calls.begin(call, version, [found.note])) return found.verdict;
+      if (!found.verdict.allowed) return onRecord(run, found, admitted);
+      if (await parts.calls.begin(call, version, [found.note], heldAt(admitted))) return found.verdict;
+      await admitted.demandStill?.();
     }
     throw new PhasegateError('run_changed', 'the run changed again and again while the call was judged');
   }
@@ -280,8 +288,11 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       if (call !== undefined) return judgeCall(admitted, use, call);
       const { runId, epoch, principal, jti } = admitted;
       const run = loaded ?? store.peek?.(runId, null).run ?? (await load(runId)).run;
-      if (run.epoch !== epoch) throw tokenRefused('dead_epoch');
-      return onRecord(run, await judged(run, use, { principal, jti }), heldBy(admitted));
+      const judging = async () => {
+        if (run.epoch !== epoch) throw tokenRefused('dead_epoch');
+        return onRecord(run, await judged(run, use, { principal, jti }), admitted);
+      };
+      return late(admitted, judging());
     },
     async judgeTogether(run, uses, { principal, told, keep }) {
       const found = [];
@@ -383,13 +394,4 @@ function withFiles(fence: RuntimeParts['fence'], how: Submitting): Submitting {
 /** Refused, and let pass all the same: that is what permissive mode is for. */
 function letThrough({ blockers }: Verdict & { readonly allowed: false }): Verdict {
   return { allowed: true, wouldRefuse: blockers };
-}
-
-/** What a token is for. */
-function heldBy({
-  principal,
-  item,
-  jti,
-}: Pick<Admitted, 'principal' | 'item' | 'jti'>): Omit<HeldAt, 'epoch'> {
-  return { agent: principal.name, item, ...(jti === undefined ? {} : { jti }) };
 }

@@ -163,14 +163,11 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
       const [first, ...others] = verdict.allowed ? (verdict.wouldRefuse ?? []) : verdict.blockers;
       if (first !== undefined) return { allowed: false, blockers: [first, ...others] };
     }
+    const { jti } = admitted;
     const blocker = calledWrongly(run, use.tool, message);
-    await note(admitted, 'tool_judged', {
-      tool: use.tool,
-      phase: run.phase,
-      allowed: false,
-      code: blocker.code,
-      message: blocker.message,
-    });
+    const { code, message: said } = blocker;
+    const data = { tool: use.tool, phase: run.phase, allowed: false, code, message: said };
+    await note(admitted, 'tool_judged', jti === undefined ? data : { ...data, token: jti });
     return { allowed: false, blockers: [blocker] };
   }
 

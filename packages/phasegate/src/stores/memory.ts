@@ -3,8 +3,11 @@ import {
   changesWorkflow,
   createCommitListeners,
   digestOf,
+  heldBy,
   isInPlace,
   isSameLease,
+  isUnchanged,
+  leaseWithToken,
   placesKeepingOut,
   placesOf,
   renewedLease,
@@ -46,6 +49,7 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
   const feed: FeedRecord[] = [];
   /** By run, then by item. */
   const leases = new Map<string, Map<string | null, LeaseRecord>>();
+  const leaseOf = (run: string) => (item: string | null) => leases.get(run)?.get(item);
   const calls = createMemoryCalls();
   const listeners = createCommitListeners();
   let closed = false;
@@ -153,6 +157,8 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
         const before = rows.get(run.id);
         if (before === undefined || before.version !== version) return false;
         if (beside.calls !== undefined && !calls.areOver(run.id, beside.calls)) return false;
+        if (!isStillSo(before.run, beside.held, leaseOf(run.id))) return false;
+        if (!isUnchanged(beside.seen, leaseOf(run.id))) return false;
         if (isKeptOut(before.run, run)) return false;
         if (changesWorkflow(before.run, run, audit)) keepWorkflow(run);
         addedTo(before.run.decisions, run.decisions, 'decisions');
@@ -164,8 +170,8 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
     note: (runId, drafts, judgedAt) =>
       changing(() => {
         const row = runId === null ? null : rows.get(runId);
-        const leaseOf = (item: string) => leases.get(runId ?? '')?.get(item);
-        if (row === undefined || (row !== null && !isStillSo(row.run, judgedAt, leaseOf))) return false;
+        if (row === undefined) return false;
+        if (row !== null && !isStillSo(row.run, judgedAt, leaseOf(row.run.id))) return false;
         noteOn(runId, drafts);
         return true;
       }),
@@ -210,6 +216,14 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
         changeLease({ put: renewed });
         return true;
       }),
+    renewToken: (lease, drafts) =>
+      changing(() => {
+        const row = rows.get(lease.run);
+        if (row === undefined || !isStillSo(row.run, heldBy(lease), leaseOf(lease.run))) return false;
+        const put = leaseWithToken(leases.get(lease.run)?.get(lease.item), lease);
+        seat(row.run, row.version, { run: drafts, leases: [{ put }] });
+        return true;
+      }),
     dropLease: (seen) =>
       changing(() => {
         if (!isSameLease(leases.get(seen.run)?.get(seen.item), seen)) return false;
@@ -217,10 +231,11 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
         return true;
       }),
 
-    beginCall: (call, version, drafts) =>
+    beginCall: (call, version, drafts, held) =>
       changing(() => {
         const row = rows.get(call.run);
         if (row === undefined || row.version !== version) return false;
+        if (!isStillSo(row.run, held, leaseOf(call.run))) return false;
         calls.begin(call);
         seat(row.run, row.version, { run: drafts });
         return true;

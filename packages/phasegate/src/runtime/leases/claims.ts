@@ -3,9 +3,9 @@ import {
   capabilityBlocker,
   claimability,
   freeItem,
+  heldItems,
   holds,
   isParked,
-  openItems,
   ringBlocker,
 } from '@phasegate/core/engine';
 import { type Attachment, attachmentOf } from '@phasegate/core/model';
@@ -191,14 +191,13 @@ export function createClaims(parts: ClaimParts): Claims {
 
   async function token(runId: string, agent: AgentPrincipal, asked?: string): Promise<Claimed> {
     for (let round = 0; round < ROUNDS; round += 1) {
-      const { run, version } = await load(runId);
+      const { run } = await load(runId);
       const item = asked ?? heldItem(run, agent.name) ?? null;
       if (!holds(run, agent.name, item)) throw notHeld(run, agent, item);
       // The lease may be of an earlier epoch, where a human moved the run on, or there is none yet, where the agent
       // started the run itself: holding is what counts.
-      const before = await store.lease(runId, item);
-      const handed = handOut(tokens, run, { agent, item, now: now(), before });
-      if (await store.save(run, version, [handed.note], { leases: [{ put: handed.lease }] })) {
+      const handed = handOut(tokens, run, { agent, item, now: now() });
+      if (await store.renewToken(handed.lease, [handed.note])) {
         return claimedFrom(run, await runtime.as(agent).view(runId), handed, item);
       }
     }
@@ -322,7 +321,8 @@ function isAtWork(run: Run, agent: string): boolean {
 }
 
 function heldItem(run: Run, agent: string): string | undefined {
-  return openItems(run).find(([, item]) => item.holder === agent)?.[0];
+  if (run.phase === null) return undefined;
+  return heldItems(run, agent).find(([, { status }]) => status === 'pending')?.[0];
 }
 
 function cannotBeSeen({ id }: Run, looks: readonly string[]): PhasegateError {

@@ -28,11 +28,9 @@ export function handOut(
     readonly agent: AgentPrincipal;
     readonly item: string | null;
     readonly now: number;
-    /** The lease there is, where the token replaces one in the same epoch. */
-    readonly before?: LeaseRecord | undefined;
   },
 ): Handed {
-  const { agent, item, now, before } = to;
+  const { agent, item, now } = to;
   const issued = tokens.issue({
     task_id: run.id,
     phase: run.phase as PhaseId,
@@ -42,12 +40,7 @@ export function handOut(
     expirySeconds: run.workflow.enforcement.tokenSeconds,
     ...(item === null ? {} : { item }),
   });
-  const same = before?.agent === agent.name && before.epoch === run.epoch;
-  const lease: LeaseRecord = {
-    ...bareLease(run, to),
-    jti: issued.jti,
-    previousJti: same ? before.jti : null,
-  };
+  const lease: LeaseRecord = { ...bareLease(run, to), jti: issued.jti };
   const { jti, expiresAt } = issued;
   const data = { jti, phase: run.phase, epoch: run.epoch, item, expires_at: expiresAt };
   const note: AuditDraft = {

@@ -35,7 +35,7 @@ export function createTransitions(parts: TransitionParts): Pick<Claims, 'transit
       return { leases: [{ put: handed.lease }], notes: [handed.note] };
     };
     const command = commandOf(admitted, request);
-    const { submitted, run } = await runtime.submit(runId, command, { principal: agent, epoch, beside });
+    const { submitted, run } = await runtime.submit(runId, command, { principal: agent, admitted, beside });
     const made = handed as Handed | undefined;
     const moved = submitted.verdict.allowed && run.epoch !== epoch && run.holder === agent.name;
     return {

@@ -1,6 +1,7 @@
 import type { JsonObject, Phasegate, PhaseId, Principal, Run, RunView, Submitted } from '@phasegate/core';
 import type { Ring } from '@phasegate/core/model';
 import type {
+  Admitted,
   AgentPrincipal,
   Agents,
   ArchiveRecord,
@@ -40,8 +41,8 @@ export interface Around {
   readonly attempt?: Attempt;
   /** Hash of the workflow it was done for: a run that has another by now refuses it with `run_changed`. */
   readonly workflowHash?: string;
-  /** Of the phase token it comes with: a run that moved on since refuses it with `token_dead`. */
-  readonly epoch?: number;
+  /** The holder of the phase token it comes with: one that is dead when it would be written changes nothing. */
+  readonly admitted?: Admitted;
   /** How the agent that acts is attached, established by the one who started it; absent: `served`. */
   readonly ring?: Ring;
 }

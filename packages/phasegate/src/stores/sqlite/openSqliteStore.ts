@@ -1,6 +1,7 @@
 import {
   changesWorkflow,
   cutSteps,
+  isUnchanged,
   type PreparedWrite,
   prepareWrite,
   withFacts,
@@ -272,6 +273,8 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
         const before = runs.current(run.id);
         if (before === undefined || before.version !== version) return false;
         if (beside.calls !== undefined && !calls.areOver(run.id, beside.calls)) return false;
+        const leaseOf = (item: string | null) => leases.current(run.id, item);
+        if (!isStillSo(before.run, beside.held, leaseOf) || !isUnchanged(beside.seen, leaseOf)) return false;
         if (runs.isKeptOut(before.run, run)) return false;
         const kept = changesWorkflow(before.run, run, write.written)
           ? { ...run, workflow: workflows.keep(run) }
@@ -288,8 +291,8 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
           return true;
         }
         const before = runs.current(runId);
-        const leaseOf = (item: string) => leases.current(runId, item);
-        if (before === undefined || !isStillSo(before.run, judgedAt, leaseOf)) return false;
+        if (before === undefined || !isStillSo(before.run, judgedAt, (item) => leases.current(runId, item)))
+          return false;
         grow(before, drafts);
         return true;
       });
@@ -310,8 +313,8 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
       return listeners.add(listener);
     },
 
-    ...leaseParts({ commits, asking, lookAround: lookOnce, leases }),
-    ...callParts({ commits, asking, lookAround: lookOnce, runs, calls, grow }),
+    ...leaseParts({ commits, asking, lookAround: lookOnce, leases, runs, grow }),
+    ...callParts({ commits, asking, lookAround: lookOnce, runs, leases, calls, grow }),
     ...keptParts({ database, seal, commits, asking, runs, heads, grow }),
     ...projectParts({
       commits,

@@ -140,7 +140,7 @@ export const PHASE_ROUTES: readonly Endpoint[] = [
   }),
 ];
 
-/** The holder of a token, in the token's epoch: one that dies between the door and the engine moves nothing. */
+/** The holder of a token: one that dies between the door and the engine moves nothing. */
 function byToken({ project }: RestParts, { admitted }: Extract<Caller, { kind: 'token' }>): Phasegate {
-  return project.as(admitted.principal, { epoch: admitted.epoch });
+  return project.as(admitted.principal, { admitted });
 }
