@@ -126,6 +126,32 @@ test('a failed attempt counts, whatever became of its token while it was judged'
   expect((await it.store.load(run))?.run.work.attempts).toBe(1);
 });
 
+test('a run is given back once what its agent has handed in is judged', async () => {
+  const [judging, letGo] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const it = openWith([{ id: 'PLAN', postconditions: [FAILS] }, { id: 'BUILD' }], {
+    parts: {
+      checks: async () => [
+        failing(() => {
+          judging.resolve();
+          return letGo.promise;
+        }),
+      ],
+    },
+  });
+  const run = await queue(it);
+  const { token } = await claim(it, ADA);
+  const handed = it.project.claims.transition(await it.project.claims.admit(token), { artifacts: {} });
+  await judging.promise;
+
+  const released = it.project.claims.release(run, ADA, 'given_back');
+  await new Promise(setImmediate);
+  letGo.resolve();
+  await released;
+
+  expect((await handed).verdict).toMatchObject({ allowed: false });
+  expect((await it.store.load(run))?.run).toMatchObject({ status: 'queued', work: { attempts: 1 } });
+});
+
 const FAILS = { name: 'holds', check: 'throwing' };
 
 function failing(before: () => Promise<unknown>): CheckImplementation {

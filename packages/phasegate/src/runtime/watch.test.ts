@@ -15,7 +15,7 @@ import {
 } from './fixtures/agentsAtWork.ts';
 import type { MemoryProject, MemoryProjectOptions } from './fixtures/openMemoryProject.ts';
 import { createReleases } from './leases/releases.ts';
-import type { Claimed, FeedRecord } from './ports.ts';
+import type { Claimed, FeedRecord, Store } from './ports.ts';
 import { createRuntime } from './runtime.ts';
 import { keepWatch, type WatchSettings } from './watch.ts';
 import { createDelivery } from './webhooks/webhookDelivery.ts';
@@ -42,6 +42,33 @@ function watching(it: MemoryProject, settings: WatchSettings = {}) {
   });
   return { ...watch, errors, calls };
 }
+
+test.each([
+  ['is heard of', (it: MemoryProject, { token }: Claimed) => it.project.claims.admit(token)],
+  ['gets a fresh token', (it: MemoryProject, { view }: Claimed) => it.project.claims.token(view.run, ADA)],
+])('an agent that %s right before its run would be taken from it keeps the run', async (_, come) => {
+  const it = openWith();
+  const run = await queue(it);
+  const claimed = await claim(it, ADA);
+  let comes: (() => Promise<unknown>) | undefined = () => come(it, claimed);
+  const store: Store = {
+    ...it.store,
+    async save(...words) {
+      const first = comes;
+      comes = undefined;
+      await first?.();
+      return it.store.save(...words);
+    },
+  };
+  const { look, errors } = watching({ ...it, store, parts: { ...it.parts, store } });
+  it.pass(301);
+
+  await look();
+
+  expect(comes).toBeUndefined();
+  expect(errors).toEqual([]);
+  expect((await it.store.load(run))?.run).toMatchObject({ status: 'active', holder: 'ada' });
+});
 
 describe.each([
   ['memory', {}],

@@ -1,7 +1,7 @@
 import type { Command, Principal, Run } from '@phasegate/core';
 import { PhasegateError } from '@phasegate/core';
 import { UNFINISHED_STATUSES } from '@phasegate/core/contract';
-import { openItems, type ReleaseCause } from '@phasegate/core/engine';
+import { heldItems, holds, openItems, type ReleaseCause } from '@phasegate/core/engine';
 import type { CallsUnderWay } from '../callsUnderWay.ts';
 import { ENGINE } from '../engine.ts';
 import type { ArchiveStore, Claims, LeaseKey, LeaseRecord, LeaseStore, RunStore } from '../ports.ts';
@@ -13,7 +13,7 @@ import { leaseEnd } from './leaseTerms.ts';
 export interface ReleaseParts {
   readonly store: ArchiveStore & LeaseStore & RunStore;
   readonly runtime: Runtime;
-  readonly calls: Pick<CallsUnderWay, 'look'>;
+  readonly calls: Pick<CallsUnderWay, 'look' | 'close'>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
@@ -29,14 +29,17 @@ export interface Releases extends Pick<Claims, 'release'> {
 /** Builds the ways in which an agent loses what it holds. */
 export function createReleases({ store, runtime, calls, now }: ReleaseParts): Releases {
   /** The agent's calls end with it: what it was allowed as the holder must not go on when it is none. */
-  async function letGo(runId: string, what: LettingGo, demand?: () => Promise<void>): Promise<void> {
+  async function letGo(runId: string, what: LettingGo, demand?: () => Promise<LeaseRecord>): Promise<void> {
     const { holder, item, cause, principal } = what;
     const command: Command = { kind: 'release', cause, holder, ...(item === null ? {} : { item }) };
-    const beside = async () => {
-      await demand?.();
-      return {};
-    };
-    await runtime.submit(runId, command, { principal, beside });
+    const beside = async () => (demand === undefined ? {} : { seen: await demand() });
+    // INVARIANT: no agent has what it has handed in forgotten by giving its run back while that is judged.
+    const reopen = OF_THE_AGENT.has(cause) ? await calls.close(runId, item) : () => undefined;
+    try {
+      await runtime.submit(runId, command, { principal, beside });
+    } finally {
+      reopen();
+    }
   }
 
   const isOver = (lease: LeaseRecord | undefined) => lease !== undefined && lease.expiresAt <= instant(now());
@@ -48,7 +51,7 @@ export function createReleases({ store, runtime, calls, now }: ReleaseParts): Re
       await letGo(run.id, { ...what, item: null });
       return true;
     }
-    const held = openItems(run).filter(([, item]) => item.holder === what.holder);
+    const held = heldItems(run, what.holder).filter(([, { status }]) => status === 'pending');
     for (const [item] of held) await letGo(run.id, { ...what, item });
     return held.length > 0;
   }
@@ -91,7 +94,7 @@ export function createReleases({ store, runtime, calls, now }: ReleaseParts): Re
       if (current === undefined || !isOver(current)) return;
       const { agent } = current;
       const run = stored?.run;
-      if (run === undefined || !isHeld(run, agent, item)) {
+      if (run === undefined || !holds(run, agent, item)) {
         await store.dropLease(current);
         return;
       }
@@ -101,9 +104,11 @@ export function createReleases({ store, runtime, calls, now }: ReleaseParts): Re
         return;
       }
       const back = new Error('the agent came back');
-      // Looked at once more for the run that is saved over: an agent with a new token has its lease for as long as that says.
+      // INVARIANT: what is taken is the very lease that was over: an agent that is heard of, or gets a token, meanwhile keeps it.
       const demand = async () => {
-        if (!isOver(await store.lease(runId, item))) throw back;
+        const seen = await store.lease(runId, item);
+        if (seen === undefined || !isOver(seen)) throw back;
+        return seen;
       };
       const released = letGo(
         runId,
@@ -117,18 +122,14 @@ export function createReleases({ store, runtime, calls, now }: ReleaseParts): Re
   };
 }
 
+/** Said by the agent, or by the one who has started it. */
+const OF_THE_AGENT: ReadonlySet<ReleaseCause> = new Set(['given_back', 'exited']);
+
 interface LettingGo {
   readonly holder: string;
   readonly item: string | null;
   readonly cause: ReleaseCause;
   readonly principal: Principal;
-}
-
-function isHeld(run: Run, agent: string, item: string | null): boolean {
-  if (run.phase === null) return false;
-  return item === null
-    ? run.holder === agent
-    : openItems(run).some(([key, { holder }]) => key === item && holder === agent);
 }
 
 /** Nobody is late who waits for a human, or for the items that others work on. */
