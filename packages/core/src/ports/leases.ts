@@ -58,9 +58,9 @@ export interface Claims {
   token(runId: string, agent: AgentPrincipal, item?: string): Promise<Claimed>;
   /**
    * Who a phase token speaks for; renews the lease. Throws `token_invalid`, `token_expired` or `token_dead`, and
-   * has recorded that. This is on the path of every tool call.
+   * has recorded that, for what is not ours as one of those that came `from` there. This is on the path of every tool call.
    */
-  admit(token: string): Promise<Admitted>;
+  admit(token: string, from?: string): Promise<Admitted>;
   /**
    * As `admit`, at once, for a token that was seen before and is good now. Null for any other, and where nobody knows
    * at once: nothing is recorded then, and `admit` is to be asked.

@@ -18,7 +18,7 @@ export interface AdmissionParts {
 export function createAdmission(parts: AdmissionParts): Pick<Claims, 'admit' | 'admitAtOnce'> {
   const { store, tokens, renewals, refusals } = parts;
 
-  async function refuse(fault: TokenFault, claims: PhaseClaims | null): Promise<never> {
+  async function refuse(fault: TokenFault, claims: PhaseClaims | null, from?: string): Promise<never> {
     const about =
       claims === null
         ? {}
@@ -26,6 +26,7 @@ export function createAdmission(parts: AdmissionParts): Pick<Claims, 'admit' | '
     await refusals.note({
       run: claims?.task_id ?? null,
       principal: claims === null ? 'unknown' : `agent:${claims.agent_id}`,
+      ...(from === undefined ? {} : { from }),
       data: { credential: 'phase_token', fault, message: TOKEN_FAULTS[fault], ...about },
     });
     throw tokenRefused(fault);
@@ -63,9 +64,9 @@ export function createAdmission(parts: AdmissionParts): Pick<Claims, 'admit' | '
   }
 
   return {
-    async admit(token) {
+    async admit(token, from) {
       const found = await lookAt(token);
-      return found.ok ? welcome(token, found) : refuse(found.fault, found.claims);
+      return found.ok ? welcome(token, found) : refuse(found.fault, found.claims, from);
     },
 
     admitAtOnce(token) {

@@ -1,6 +1,7 @@
 import type { JsonObject, PhasegateError } from '@phasegate/core';
 import { SOCKET_KEY } from '@phasegate/core/contract';
 import type { Context, MiddlewareHandler } from 'hono';
+import { addressOf } from './address.ts';
 import { type CredentialRefusals, CredentialRefused } from './credentialRefusals.ts';
 import type { Caller, HumanSession, RestEnv, RestParts } from './parts.ts';
 import { agentOfSocket, demandDoor, demandPeer } from './peers.ts';
@@ -26,7 +27,7 @@ export function createCallers(
     const { kind, secret } = credential;
     if (kind === 'hook_key') return hookWith(secret);
     if (kind === 'phase_token') {
-      const admitted = await parts.project.claims.admit(secret);
+      const admitted = await parts.project.claims.admit(secret, addressOf(c));
       demandPeer(admitted.principal.name, c.env?.peer);
       return { kind: 'token', admitted };
     }
