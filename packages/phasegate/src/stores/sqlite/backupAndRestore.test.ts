@@ -57,6 +57,12 @@ describe('a backup', () => {
     await opened.close();
   });
 
+  test('is for its owner alone to read, as what it is a copy of', async () => {
+    await store.backup(copy);
+
+    expect(statSync(copy).mode & 0o777).toBe(0o600);
+  });
+
   test('is consistent although others write while it is taken', async () => {
     const writing = Promise.all(Array.from({ length: 200 }, (_, n) => create(store, sampleRun(`w${n}`))));
     const [record] = await Promise.all([store.backup(copy), writing]);

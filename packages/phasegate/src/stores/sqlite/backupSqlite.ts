@@ -16,6 +16,8 @@ export async function backupSqlite(options: {
   if (existsSync(path)) throw unavailable(path, 'it exists, and a backup never overwrites');
   const draft = `${path}.${randomUUID()}.partial`;
   try {
+    // Made before anything is in it: in the copy are hashes of keys, and keys that guesses can be tried on.
+    closeSync(openSync(draft, 'wx', 0o600));
     // All pages in one step: in smaller ones a busy writer could make the copy begin anew without end.
     await backup(options.database, draft, { rate: ALL_PAGES });
     sync(draft);
