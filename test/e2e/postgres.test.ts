@@ -148,7 +148,10 @@ test('runs are moved from the file to PostgreSQL, are verified there, and go on 
   expect((await phasegate(project, ['audit', 'verify', '--json'])).json).toMatchObject({ ok: true, runs: 3 });
   expect(await move()).toMatchObject({
     code: 2,
-    json: { message: expect.stringContaining('in PostgreSQL already') },
+    json: {
+      message: expect.stringContaining('in PostgreSQL already, in `postgres://'),
+      hint: expect.stringContaining('migrate-store --moved'),
+    },
   });
 });
 

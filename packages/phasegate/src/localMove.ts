@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fold, PhasegateError } from '@phasegate/core';
-import { databaseAddress, rememberDatabase } from './config/databaseAddress.ts';
+import { databaseAddress, placeOf, rememberDatabase } from './config/databaseAddress.ts';
 import { DATABASE, type KeysPlace, openFile, sealFor } from './localStore.ts';
 import type { AuditReport } from './runtime/ports.ts';
 import { takeServerPlace } from './serverFile.ts';
@@ -13,8 +13,15 @@ export async function moveRuns(
 ): Promise<AuditReport> {
   const { stateDir, database } = place;
   const file = join(stateDir, DATABASE);
-  if (databaseAddress(stateDir, {}) !== null) {
-    throw new PhasegateError('usage', 'the runs of this project are in PostgreSQL already');
+  const there = databaseAddress(stateDir, {});
+  if (there !== null) {
+    throw new PhasegateError(
+      'usage',
+      `the runs of this project are in PostgreSQL already, in \`${placeOf(there.url)}\``,
+      {
+        hint: 'there is nothing to do; where the database itself has moved: `phasegate migrate-store --moved --to URL --anchor FILE`',
+      },
+    );
   }
   if (!existsSync(file)) throw new PhasegateError('usage', 'this project has no runs to move yet');
   // No server may start meanwhile, and what is verified here is what is copied: nobody can write until it is.

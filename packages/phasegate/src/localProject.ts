@@ -251,9 +251,12 @@ interface Opening extends Where {
 
 /** What a file could replace is a file. */
 function requireFile(place: StatePlace): void {
-  if (isInFile(place)) return;
+  const address = databaseAddress(place.stateDir, place.env, place.database);
+  if (address === null) return;
+  const schema = new URL(address.url).searchParams.get('schema') ?? 'public';
+  const make = schema === 'public' ? '' : ` that you made before (\`CREATE SCHEMA "${schema}"\`)`;
   throw new PhasegateError('usage', 'the runs of this project are in PostgreSQL', {
-    hint: 'put a backup back with its own tools, into an empty schema: `pg_restore --exit-on-error --schema=public --dbname=URL FILE`',
+    hint: `put a backup back with its own tools, into an empty schema${make}: \`pg_restore --exit-on-error --schema=${schema} --dbname=URL FILE\``,
   });
 }
 

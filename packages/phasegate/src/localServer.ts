@@ -375,23 +375,26 @@ function settingsOf(request: ServeRequest, binding: Binding, url: string): RestS
 const LEAST_TOKEN = 16;
 
 function readMetricsToken(file: string): string {
-  const token = readNamed(file).toString('utf8').trim();
+  const hint = `make one with \`openssl rand -hex 32 > ${file}\``;
+  const token = readNamed(file, hint).toString('utf8').trim();
   if (/^[\w.~+/=-]+$/.test(token) && token.length >= LEAST_TOKEN) return token;
   throw new PhasegateError(
     'usage',
     `\`${file}\` does not hold a token: one line of at least ${LEAST_TOKEN} letters, digits or any of \`-._~+/=\``,
-    { hint: `make one with \`openssl rand -hex 32 > ${file}\`` },
+    { hint },
   );
 }
 
 function readTls({ cert, key }: NonNullable<ServeRequest['tls']>): NonNullable<Binding['tls']> {
-  return { cert: readNamed(cert), key: readNamed(key) };
+  const hint = 'name files that you can read, with `--tls-cert` and `--tls-key`';
+  return { cert: readNamed(cert, hint), key: readNamed(key, hint) };
 }
 
-function readNamed(file: string): Buffer {
+function readNamed(file: string, hint: string): Buffer {
   try {
     return readFileSync(file);
   } catch (cause) {
-    throw new PhasegateError('file_unreadable', `\`${file}\` cannot be read: ${reasonOf(cause)}`, { cause });
+    const message = `\`${file}\` cannot be read: ${reasonOf(cause)}`;
+    throw new PhasegateError('file_unreadable', message, { cause, hint });
   }
 }

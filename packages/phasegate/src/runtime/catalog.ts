@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import {
   canonicalJson,
   ERROR_CODES,
@@ -67,9 +67,31 @@ export function createCatalog({ root, loaders, globs, index }: CatalogOptions): 
           await listing.keep();
           return valid(loaded, entry, root);
         }
-      } else if (sure) throw notOne(name, found, files);
+      } else if (sure) throw await whyNone(name, found, files);
       listing.forget();
     }
+  }
+
+  /** What is wanted may be in a file whose id cannot be read: it is listed by the name of the file. */
+  async function whyNone(
+    name: string,
+    found: readonly NamedFile[],
+    files: readonly NamedFile[],
+  ): Promise<PhasegateError> {
+    if (found.length > 1) return notOne(name, found, files);
+    const unread = files.filter(({ id, path }) => basename(path).startsWith(`${id}.`));
+    for (const { path } of unread) {
+      const { problems } = (await loaderFor(path)?.load({ root, path })) ?? { problems: [] };
+      const wrong = problems.find(({ severity }) => severity === 'error');
+      if (wrong === undefined) continue;
+      const place = `${wrong.file}:${wrong.line}:${wrong.column}`;
+      return new PhasegateError(
+        'workflow_unknown',
+        `there is no workflow \`${name}\` that can be read, and \`${path}\` has problems: ${place} ${wrong.message}`,
+        { hint: `it may be in that file: \`phasegate validate ${path}\` says all that is wrong` },
+      );
+    }
+    return notOne(name, [], files);
   }
 
   const load = (name: string, starting?: StartingWith) =>

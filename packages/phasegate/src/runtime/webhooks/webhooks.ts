@@ -99,7 +99,9 @@ function demandAddress(text: string): string {
   if (url === null) throw new PhasegateError('usage', `\`${text.slice(0, 80)}\` is not an address`);
   const safe = url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname));
   if (!safe) {
-    throw new PhasegateError('usage', `\`${url.origin}\` is neither https nor this machine`);
+    throw new PhasegateError('usage', `\`${url.origin}\` is neither https nor this machine`, {
+      hint: 'give an address that begins with `https://`, or one of this machine, as `http://127.0.0.1:PORT`',
+    });
   }
   if (url.username !== '' || url.password !== '') {
     throw new PhasegateError('usage', 'the address must not hold a name or password: it is shown in lists');

@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, read } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
+import { own } from '@phasegate/core';
 import { LEAST_PASSPHRASE } from '@phasegate/core/contract';
 import { reasonOf } from '@phasegate/core/model';
 import type { Arguments, Invocation } from './command.ts';
@@ -24,7 +25,11 @@ export async function takePassphrases(args: Arguments, stdin: () => Readable): P
   for (const option of OPTIONS) {
     const word = args.text(option);
     if (word === undefined) continue;
-    if (!/^\d{1,4}$/.test(word)) throw usageError(`\`--${option}\` needs the number of a file descriptor`);
+    if (!/^\d{1,4}$/.test(word))
+      throw usageError(
+        `\`--${option}\` needs the number of a file descriptor`,
+        `e.g. \`--${option} 3 3<FILE\`, with a file outside of the workspace that only you can read (mode 0600)`,
+      );
     descriptors.set(option, Number(word));
   }
   if (new Set(descriptors.values()).size < descriptors.size) {
@@ -110,9 +115,16 @@ async function readStdin(stdin: Readable): Promise<Buffer | undefined> {
   return bytes;
 }
 
+function isOwn(error: unknown): boolean {
+  return ['EAGAIN', 'EINVAL'].includes(String(own(error, 'code') ?? ''));
+}
+
 function unreadable(fd: number, error: unknown): Error {
   return usageError(
-    `file descriptor \`${fd}\` cannot be read: ${reasonOf(error)}`,
+    // Of a number that was not opened Node may have made something of its own, which has nothing to read.
+    isOwn(error)
+      ? `file descriptor \`${fd}\` was not opened for a passphrase`
+      : `file descriptor \`${fd}\` cannot be read: ${reasonOf(error)}`,
     `open it for reading: \`${fd}<FILE\`; \`npx\` does not pass descriptors on: call \`./node_modules/.bin/phasegate\` itself`,
   );
 }

@@ -112,6 +112,9 @@ async function removeAgent(invocation: Invocation, name: string): Promise<ExitCo
 
 function nameFor(action: string, name: string | undefined): string {
   if (name === undefined || name.trim() === '')
-    throw usageError(`\`phasegate agents ${action}\` needs \`NAME\``);
+    throw usageError(
+      `\`phasegate agents ${action}\` needs \`NAME\``,
+      `e.g. \`phasegate agents ${action} ada\`; \`phasegate agents\` lists those there are`,
+    );
   return name;
 }

@@ -60,7 +60,9 @@ export const migrateStore: CliCommand = {
     );
     await out.result(
       { runs, records, verified: true },
-      () => `moved ${records} records of ${runs} ${runs === 1 ? 'run' : 'runs'}, and verified them`,
+      () =>
+        `moved ${records} records of ${runs} ${runs === 1 ? 'run' : 'runs'}, and verified them; this project finds them there from now on.\n` +
+        'Next: `phasegate serve`. A node on another machine is told the whole address once, with `serve --database URL` or in PHASEGATE_DATABASE',
     );
     return 0;
   },

@@ -32,6 +32,14 @@ test('the text of a phase written in Markdown is followed by the evidence it ask
   expect(done.stdout).toMatch(/now in phase 2[\s\S]*Evidence to submit:\n- `pages` \(list\)/);
 });
 
+test('a run that is over is said to be over once', async () => {
+  const shell = makeShell({ 'w.workflow.yaml': 'workflow: w\nphases:\n  A: {}\n' });
+  const run = String((await shell.call(['start', 'w', '--json'])).json().run);
+  await shell.call(['done', run]);
+
+  expect((await shell.call(['next', run])).stdout).toBe('the run is completed\n');
+});
+
 test('what the text of a phase lists already is not listed twice', async () => {
   const shell = makeShell({
     'agent_workflow.yaml':

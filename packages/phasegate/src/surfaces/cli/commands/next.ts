@@ -26,7 +26,11 @@ export const next: CliCommand = {
     if (phase === null) {
       await out.result(
         { run, status, ...encodeGoal(view), phase: null, next_action },
-        () => `the run is ${status}; ${next_action}`,
+        // A run that is over says so itself.
+        () =>
+          next_action.endsWith(`the run is ${status}`)
+            ? `the run is ${status}`
+            : `the run is ${status}; ${next_action}`,
       );
       return 0;
     }

@@ -151,7 +151,10 @@ async function ratesIn(
 
 async function textOf(file: string): Promise<string> {
   const unreadable = (why: string, cause?: unknown) =>
-    new PhasegateError('file_unreadable', `\`${file}\` ${why}`, { cause });
+    new PhasegateError('file_unreadable', `\`${file}\` ${why}`, {
+      cause,
+      hint: 'name a file with rates by phase, in YAML or JSON, as `--rates FILE`; `phasegate simulate --help` says more',
+    });
   const bytes = await readLimited(createReadStream(file), MAX_RATES_BYTES).catch((cause: unknown) => {
     throw unreadable(`cannot be read: ${reasonOf(cause)}`, cause);
   });

@@ -1,4 +1,5 @@
 import type { Json } from '@phasegate/core';
+import { isRunId } from '@phasegate/core/contract';
 import { encodeSubmitted } from '@phasegate/wire';
 import type { CliCommand } from '../command.ts';
 import { phaseIdOf } from '../phaseIdOf.ts';
@@ -21,7 +22,10 @@ export const task: CliCommand = {
   async run(invocation) {
     const { args, out } = invocation;
     const [, phase, number] = args.positionals as [string, string, string];
-    if (!/^\d{1,6}$/.test(number)) throw usageError(`\`${number}\` is not the number of a task`);
+    if (!/^\d{1,6}$/.test(number))
+      throw usageError(`\`${number}\` is not the number of a task`, `it counts from 1: ${USAGE}`);
+    // RUN may be left out: then what stands in the place of PHASE is a run.
+    if (isRunId(phase)) throw usageError('`phasegate task` needs `PHASE`', USAGE);
     const agent = await agentOf(invocation);
     const runId = await runOf(invocation, agent, 'held');
     const submitted = await (await invocation.reach())
@@ -37,6 +41,8 @@ export const task: CliCommand = {
     return verdict.allowed ? 0 : 1;
   },
 };
+
+const USAGE = 'usage: `phasegate task [RUN] PHASE N`';
 
 function taskText(content: Json | undefined): string {
   return typeof content === 'string' ? content.trimEnd() : JSON.stringify(content ?? null, null, 2);

@@ -78,3 +78,16 @@ test('a run that now waits says what a human must decide and nothing of the next
     'the checks passed; a human must decide at ship#1: Ship?\n  - Yes\nnext: wait',
   );
 });
+
+test('a refusal for the scope names the run, as the lines around it do', async () => {
+  const run = 'run-0123456789abcdef0123';
+  const answer = {
+    error: 'scope_violation',
+    message: 'outside',
+    next_action: `phasegate done ${run} --evidence -`,
+  };
+
+  const text = describeRefusal(answer, await paintFor(false));
+
+  expect(text).toContain(`a human looks at it with \`phasegate fence ${run}\``);
+});

@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject, own } from '@phasegate/core';
+import { runIdIn } from '@phasegate/core/contract';
 import { quoteRest } from '@phasegate/core/engine';
 import { linesOf, oneLine } from '@phasegate/core/model';
 import type { Paint } from '../paint.ts';
@@ -49,10 +50,18 @@ export function describeRefusal(answer: JsonObject, paint: Paint): string {
     lines.push(`attempts so far: ${answer.attempt}`);
   if (typeof answer.escalation === 'string') lines.push(`escalated: ${quoteRest(answer.escalation)}`);
   if (answer.error === 'scope_violation')
-    lines.push('first undo what is outside the scope; or a human looks at it with `phasegate fence RUN`');
+    lines.push(
+      `first undo what is outside the scope; or a human looks at it with \`phasegate fence ${runIn(answer)}\``,
+    );
   lines.push(...nextLine(answer, paint));
   if (typeof answer.ask === 'string') lines.push(`to ask a human: ${answer.ask}`);
   return lines.join('\n');
+}
+
+/** The run a refusal is about, as the commands in it have it. */
+function runIn({ run, ask, next_action }: JsonObject): string {
+  const said = [run, ask, next_action].filter((one) => typeof one === 'string').join(' ');
+  return runIdIn(said) ?? 'RUN';
 }
 
 /** Each rule once, with the file and line it is written in. */
