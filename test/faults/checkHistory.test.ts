@@ -24,6 +24,14 @@ test.each<readonly [string, (all: Writable) => unknown, RegExp]>([
     /^no verdict by a dead token/,
   ],
   [
+    'a transition by a token that newer ones have replaced',
+    ({ audit }) => {
+      for (const jti of ['t1b', 't1c'])
+        insert(audit, 4, record('token_issued', { jti, phase: 'ONE', epoch: 2 }));
+    },
+    /^no transition by a dead token/,
+  ],
+  [
     'a transition that is decided twice',
     ({ audit }) => insert(audit, 5, record('phase_completed', { phase: 'ONE', by: 'ada', next: 'TWO' })),
     /^a transition is decided on the state before it/,

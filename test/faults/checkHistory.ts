@@ -36,11 +36,15 @@ export function checkHistory(
   };
   const { acts, audit, watched, verified } = evidence;
   const chains = Map.groupBy(audit, ({ run }) => run);
+  const good = new Map<number, readonly string[]>();
   for (const [run, records] of chains) {
-    if (run !== null) replayRun(records, more[String(records[0]?.data.workflow)] ?? workflow, findings);
+    if (run === null) continue;
+    const known = more[String(records[0]?.data.workflow)] ?? workflow;
+    for (const [place, tokens] of replayRun(records, known, findings)) good.set(place, tokens);
   }
   for (const act of acts) checkDecider(act, findings);
   const placed = placeActs(acts, audit, findings);
+  checkTokens(placed, good, findings);
   checkOrder(placed, findings);
   checkTimes(placed, findings);
   for (const act of acts) {
@@ -122,6 +126,19 @@ function keyOfRecord({ run, event, data }: AuditRecord): string | null {
   if (event === 'gate_opened') return `gate ${data.phase}#${data.instance} of ${run}`;
   if (event === 'item_completed') return `item ${data.item} of ${run}`;
   return event === 'phase_completed' && data.next === null ? `end of ${run}` : null;
+}
+
+/** What is completed is completed by a token that is good right then. */
+function checkTokens(
+  placed: readonly PlacedAct[],
+  good: ReadonlyMap<number, readonly string[]>,
+  findings: Findings,
+): void {
+  for (const { act, record } of placed) {
+    if (act.asked.kind !== 'complete') continue;
+    if (good.get(record.id)?.includes(act.asked.token.jti)) findings.fact('no transition by a dead token');
+    else findings.contradiction(`no transition by a dead token: ${describe(act)} is at place ${record.id}`);
+  }
 }
 
 /** What was asked for after something else was answered comes behind it, whichever nodes were asked. */

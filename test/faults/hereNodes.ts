@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { PhasegateError } from '@phasegate/core';
 import type { Seal, Store } from '@phasegate/core/ports';
 import { agent, EVE } from '../../packages/phasegate/src/runtime/fixtures/agentsAtWork.ts';
@@ -45,20 +46,30 @@ export async function openHereNodes(request: HereNodesRequest): Promise<HereNode
   let isClosing = false;
 
   async function place(shift: number): Promise<FaultNode & { close(): Promise<void> }> {
-    let living: Promise<LivingNode> = bear(shift);
+    let living: Promise<LivingNode> = bear();
     await living;
-    function bear(of: number): Promise<LivingNode> {
-      return openLiving(request, of, () => {
-        deaths += 1;
-        ended.push(living.then((dead) => dead.end()));
-        if (!isClosing) living = bear(of);
-      });
+    /** As the one who watches over nodes does: one that does not start, as on a database that is full, is started again. */
+    async function bear(): Promise<LivingNode> {
+      for (let tried = 1; ; tried += 1) {
+        try {
+          return await openLiving(request, shift, (dead) => {
+            deaths += 1;
+            ended.push(dead.end());
+            if (!isClosing) living = bear();
+          });
+        } catch (error) {
+          if (isClosing || tried >= MOST_STARTS) throw error;
+          await pause(RESTART_MS);
+        }
+      }
     }
     return {
       async ask(name, asked) {
         const node = await living;
-        const answered = await answerOf(node, name, asked);
-        return node.isDead() ? { kind: 'unknown', why: 'the node died' } : answered;
+        // Who asked a process that is killed hears so at once, and not when the process would have given up.
+        const died = node.died.then((): Answered => ({ kind: 'unknown', why: 'the node died' }));
+        const answered = answerOf(node, name, asked).then((answer) => (node.isDead() ? died : answer));
+        return Promise.race([answered, died]);
       },
       async follow(after, tell, signal) {
         const node = await living;
@@ -90,6 +101,9 @@ export async function openHereNodes(request: HereNodesRequest): Promise<HereNode
   };
 }
 
+const MOST_STARTS = 100;
+const RESTART_MS = 100;
+
 interface LivingNode extends Pick<MemoryProject, 'project'> {
   isDead(): boolean;
   readonly died: Promise<void>;
@@ -99,14 +113,17 @@ interface LivingNode extends Pick<MemoryProject, 'project'> {
 async function openLiving(
   request: HereNodesRequest,
   shift: number,
-  onDeath: () => void,
+  onDeath: (dead: LivingNode) => void,
 ): Promise<LivingNode> {
   const { url, workflow, keys, plant = (store: Store) => store } = request;
   const death = Promise.withResolvers<void>();
   let isDead = false;
+  let node: LivingNode | undefined;
   let left = request.lifetime();
   const killed = () => Object.assign(new Error('the node was killed'), { code: 'KILLED' });
   const intercept: Intercept = (query, kind) => async (text, values) => {
+    // What became of its last commit the dead may know, and tells nobody: else it keeps its connections while it tries.
+    if (isDead && text.includes('pg_xact_status')) return query(text, values);
     if (isDead) throw killed();
     const answered = await query(text, values);
     if (kind === 'writing' && text === 'COMMIT') {
@@ -114,7 +131,7 @@ async function openLiving(
       if (left === 0) {
         isDead = true;
         death.resolve();
-        onDeath();
+        if (node !== undefined) onDeath(node);
       }
     }
     if (isDead) throw killed();
@@ -141,7 +158,7 @@ async function openLiving(
     },
   );
   const watch = project.server.watch();
-  return {
+  node = {
     project,
     isDead: () => isDead,
     died: death.promise,
@@ -151,6 +168,9 @@ async function openLiving(
       await real.close().catch(() => undefined);
     },
   };
+  if (!isDead) return node;
+  await node.end();
+  throw killed();
 }
 
 function tool(name: string) {

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { HeldAt } from '@phasegate/core/engine';
 import type { Store } from '@phasegate/core/ports';
 import pg from 'pg';
 import type { Plant } from './hereNodes.ts';
@@ -52,6 +53,20 @@ export function plants(calm: Promise<void>): Readonly<Record<string, Plant>> {
       };
     },
 
+    'a token that is looked at by the door alone': (store) => ({
+      ...store,
+      async note(run, audit, judgedAt) {
+        if (typeof judgedAt !== 'object') return store.note(run, audit, judgedAt);
+        // As at a node that is slow, or asleep for a moment, after it has let somebody in.
+        await pause(50);
+        return store.note(run, audit, withoutToken(judgedAt));
+      },
+      save(run, version, audit, { held, ...beside } = {}) {
+        const conditions = held === undefined ? beside : { ...beside, held: withoutToken(held) };
+        return store.save(run, version, audit, conditions);
+      },
+    }),
+
     'audit outside the transaction': (store) => ({
       ...store,
       async save(run, version, audit, beside) {
@@ -80,6 +95,11 @@ function createRivals(): (run: string) => Promise<void> {
 
 function unconditional(beside: Parameters<Store['save']>[3]): Parameters<Store['save']>[3] {
   const { calls: _, held: _held, seen: _seen, ...rest } = beside ?? {};
+  return rest;
+}
+
+function withoutToken(held: HeldAt): HeldAt {
+  const { jti: _, ...rest } = held;
   return rest;
 }
 

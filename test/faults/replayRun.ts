@@ -36,13 +36,14 @@ export interface Findings {
 
 /**
  * Goes through the records of one run by rules of its own: who holds it, in which phase and epoch it is, which tokens are
- * good. Every record must fit what those before it have led to.
+ * good. Every record must fit what those before it have led to. Gives, by the places of the records that say so, which
+ * tokens were good for what was completed there.
  */
 export function replayRun(
   records: readonly AuditRecord[],
   workflow: KnownWorkflow,
   findings: Findings,
-): void {
+): ReadonlyMap<number, readonly string[]> {
   const run = records[0]?.run;
   const state: ReplayedRun = {
     phase: workflow.phases[0] ?? null,
@@ -55,6 +56,8 @@ export function replayRun(
     lastDoneBy: null,
     gate: null,
     isDecided: false,
+    doneWith: new Map(),
+    tokens: new Map(),
   };
   for (const [index, record] of records.entries()) {
     const demand: Demand = (kind, is, should) => {
@@ -73,6 +76,7 @@ export function replayRun(
     findings.contradiction(
       `a run is completed once: run ${run} was completed ${ends} times and is in ${phase}`,
     );
+  return state.tokens;
 }
 
 /** A run as its records have led to it. */
@@ -92,6 +96,9 @@ interface ReplayedRun {
   /** The gate that is open, and the agent who came to it. */
   gate: { readonly id: string; readonly by: string } | null;
   isDecided: boolean;
+  /** Which tokens were good for what each principal completed last. */
+  readonly doneWith: Map<string, readonly string[]>;
+  readonly tokens: Map<number, readonly string[]>;
 }
 
 type Demand = (kind: string, is: unknown, should: unknown) => void;
@@ -122,8 +129,10 @@ const RULES: Readonly<Record<string, (run: ReplayedRun, told: Told) => void>> = 
   },
   token_issued(run, told) {
     const { record, time, demand } = told;
-    const { data, principal } = record;
+    const { data, principal, id } = record;
     const item = run.items.get(String(data.item));
+    // What is handed out after a completion is the answer to it.
+    run.tokens.set(id, run.doneWith.get(principal) ?? []);
     if (item !== undefined) {
       const should = [`agent:${item.holder}`, run.phase, run.epoch];
       demand('a token is for what the run is', [principal, data.phase, data.epoch], should);
@@ -157,8 +166,10 @@ const RULES: Readonly<Record<string, (run: ReplayedRun, told: Told) => void>> = 
     demandLapsed(item, told);
     Object.assign(item, { holder: null, good: [] });
   },
-  item_completed(run, { record: { data, principal }, time, demand }) {
+  item_completed(run, { record, time, demand }) {
+    const { data, principal } = record;
     const item = run.items.get(String(data.item));
+    completed(run, record, [...(item?.good ?? []), ...(principal === `agent:${run.holder}` ? run.good : [])]);
     // Who holds the run may do what nobody has claimed, also an item that it lost by its silence.
     const by = item?.holder ?? run.holder;
     const should = [run.phase, `agent:${by}`, item?.isDone];
@@ -166,7 +177,9 @@ const RULES: Readonly<Record<string, (run: ReplayedRun, told: Told) => void>> = 
     run.lastDoneBy = by;
     if (item !== undefined) Object.assign(item, { holder: null, isDone: true, good: [], heardAt: time });
   },
-  gate_opened(run, { record: { data, principal }, workflow, demand }) {
+  gate_opened(run, { record, workflow, demand }) {
+    const { data, principal } = record;
+    completed(run, record, run.good);
     const should = [workflow.gated, run.phase, `agent:${run.holder}`, null];
     demand('a gate opens where it stands', [data.phase, data.phase, principal, run.gate], should);
     run.gate = { id: `${data.phase}#${data.instance}`, by: principal.slice('agent:'.length) };
@@ -181,11 +194,15 @@ const RULES: Readonly<Record<string, (run: ReplayedRun, told: Told) => void>> = 
     );
     run.isDecided = true;
   },
-  phase_completed(run, { record: { data, principal }, workflow, time, demand }) {
+  phase_completed(run, { record, workflow, time, demand }) {
+    const { data, principal } = record;
     const { phases, parallel, gated } = workflow;
+    // Of a parallel phase by the last of its items.
+    const isByItems = parallel !== undefined && run.phase === parallel.phase;
+    completed(run, record, isByItems ? (run.doneWith.get(principal) ?? []) : run.good);
     const next = phases[phases.indexOf(run.phase ?? '') + 1] ?? null;
     let by = run.holder;
-    if (parallel !== undefined && run.phase === parallel.phase) {
+    if (isByItems) {
       const done = [...run.items].filter(([, { isDone }]) => isDone).map(([key]) => key);
       demand('a parallel phase is left when every item is done', done.toSorted(), parallel.items);
       by = run.lastDoneBy;
@@ -228,6 +245,11 @@ function demandLapsed(
   const silent = time - heardAt;
   const isOver = silent > workflow.leaseMs - SLACK_MS;
   demand('a lease lasts as long as it should', isOver ? 'over' : `silent for ${silent} ms`, 'over');
+}
+
+function completed(run: ReplayedRun, { id, principal }: AuditRecord, good: readonly string[]): void {
+  run.doneWith.set(principal, good);
+  run.tokens.set(id, good);
 }
 
 /** A new epoch: all tokens before it are dead. */

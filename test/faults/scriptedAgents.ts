@@ -18,8 +18,8 @@ export interface AgentWorld {
 
 /**
  * One agent: claims what comes next, asks for tools, completes phases, until there is nothing left. It goes to another
- * node each time, as behind a load balancer. Now and then it shows a token that is dead, asks two nodes at once, or is
- * silent for longer than its lease.
+ * node each time, as behind a load balancer. Now and then it shows a token that is dead, asks two nodes at once, has its
+ * token replaced while it is used, or is silent for longer than its lease.
  */
 export async function workAsAgent(name: string, world: AgentWorld, chance: Seeded): Promise<void> {
   const { historian, nodes, leaseMs, restMs } = world;
@@ -49,13 +49,28 @@ export async function workAsAgent(name: string, world: AgentWorld, chance: Seede
     return undefined;
   }
 
+  /** Asks for some tools; gives the token to go on with. */
+  async function use(token: HeldToken, before: HeldToken | undefined): Promise<HeldToken> {
+    const mine = chance.happens(0.1) ? await replace(token) : token;
+    for (let left = 1 + chance.below(2); left > 0; left -= 1) await check(mine);
+    if (before !== undefined && chance.happens(0.15)) await check(before);
+    return mine;
+  }
+
+  /** Uses a token while two newer ones are asked for; goes on with one of those, where there is one. */
+  async function replace(token: HeldToken): Promise<HeldToken> {
+    const fresh = () => historian.ask(name, node(), { kind: 'token', run: token.run });
+    const [one, other] = await Promise.all([fresh(), fresh(), check(token), check(token)]);
+    for (const answered of [one, other]) if (answered.kind === 'given') return answered.token;
+    return token;
+  }
+
   async function work(first: HeldToken): Promise<void> {
     let before: HeldToken | undefined;
     for (let token: HeldToken | undefined = first; token !== undefined && !world.isOver(); ) {
       if (isIdle(token, world)) return;
       if (chance.happens(0.01)) await pause(leaseMs * 1.5);
-      for (let left = 1 + chance.below(2); left > 0; left -= 1) await check(token);
-      if (before !== undefined && chance.happens(0.15)) await check(before);
+      token = await use(token, before);
       const answered = await complete(token);
       if (leavesOff(answered, chance)) return;
       if (answered.kind === 'given') {
