@@ -82,11 +82,14 @@ describe('somebody who may only look', () => {
     const ann = await viewer(bed);
     const run = await escalated(bed, key);
 
-    const asked = Array.from({ length: 60 }, () => bed.get(`/runs/${run}/fence`, ann));
-    const statuses = (await Promise.all(asked)).map(({ status }) => status);
+    const statuses = new Set<number>();
+    // On a busy machine requests may come so slowly that none meets another.
+    for (let round = 0; round < 20 && !statuses.has(429); round += 1) {
+      const asked = Array.from({ length: 60 }, () => bed.get(`/runs/${run}/fence`, ann));
+      for (const { status } of await Promise.all(asked)) statuses.add(status);
+    }
 
-    expect(statuses).toContain(429);
-    expect(statuses).toContain(409);
+    expect([...statuses].sort()).toEqual([409, 429]);
   });
 });
 
