@@ -126,6 +126,8 @@ describe.runIf(FULL)('the pages', () => {
     const rows = page.locator('.grid-row');
     const focused = () => page.evaluate('document.activeElement.dataset.run');
     await page.locator(`[data-run="${runs.gate}"]`).focus();
+    // All runs stay in the list until those that wait are there.
+    await page.locator(`[data-run="${runs.done}"]`).waitFor({ state: 'detached' });
     const waiting = await rows.count();
     await page.evaluate("location.hash = '/'");
     await expect.poll(() => rows.count()).toBeGreaterThan(waiting);
