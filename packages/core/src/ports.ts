@@ -117,6 +117,7 @@ export type {
   LeaseKey,
   LeaseRecord,
   LeaseStore,
+  PresentedToken,
   Transition,
   TransitionRequest,
 } from './ports/leases.ts';

@@ -62,6 +62,11 @@ export interface Claims {
    */
   admit(token: string, from?: string): Promise<Admitted>;
   /**
+   * Whose a token is by its signature, before the store is asked: so the one who shows it can wait in that agent's line,
+   * and is admitted when its turn comes.
+   */
+  present(token: string): PresentedToken | Promise<PresentedToken>;
+  /**
    * As `admit`, at once, for a token that was seen before and is good now. Null for any other, and where nobody knows
    * at once: nothing is recorded then, and `admit` is to be asked.
    */
@@ -116,6 +121,16 @@ export interface Admitted {
    * caller. For what began long after it was admitted; absent where no token was shown.
    */
   readonly demandStill?: () => Promise<void>;
+}
+
+/** A token that was shown and whose signature was looked at, and nothing else. */
+export interface PresentedToken {
+  /** Who was given it, though it may have ended since; null where it is not one of ours. */
+  readonly agent: string | null;
+  /** Whether memory says that it is good now. False says nothing: the store knows. */
+  readonly stands: boolean;
+  /** As `admit` of the same token, which does not verify again what did not hold. */
+  admit(from?: string): Promise<Admitted>;
 }
 
 /** What an agent submits to leave its phase. */

@@ -30,6 +30,7 @@ export function createAgents({ store, now, releaseAll }: AgentParts): Agents {
     throw new PhasegateError('not_permitted', `a human is set up, so ${what} an agent needs that human`);
   }
 
+  const known = oneLookAtATime(() => store.agents());
   let lookedAt = Number.NEGATIVE_INFINITY;
 
   /**
@@ -145,7 +146,7 @@ export function createAgents({ store, now, releaseAll }: AgentParts): Agents {
       const shown = Buffer.from(hashOf(key), 'hex');
       let found: AgentRecord | null = null;
       // All are compared, each in constant time: how long it takes says nothing about any key.
-      for (const agent of await store.agents()) {
+      for (const agent of await known()) {
         const stored = Buffer.from(agent.keyHash, 'hex');
         if (stored.length === shown.length && timingSafeEqual(stored, shown)) found = agent;
       }
@@ -153,6 +154,33 @@ export function createAgents({ store, now, releaseAll }: AgentParts): Agents {
       const owned = found.owner === undefined ? {} : { owner: found.owner };
       return { principal: { kind: 'agent', name: found.name, ...owned }, capabilities: found.capabilities };
     },
+  };
+}
+
+/**
+ * Anyone can show keys, thousands of them at once, before it is known who they are: the store is asked for all who came
+ * by then. INVARIANT: nobody gets a look that was begun before they came, so a key that was withdrawn is not good.
+ */
+function oneLookAtATime<T>(look: () => Promise<T>): () => Promise<T> {
+  let underWay: Promise<unknown> | null = null;
+  let next: Promise<T> | null = null;
+
+  function begin(): Promise<T> {
+    next = null;
+    const mine = look();
+    const over = () => {
+      if (underWay === ended) underWay = null;
+    };
+    const ended: Promise<unknown> = mine.then(over, over);
+    underWay = ended;
+    return mine;
+  }
+
+  return () => {
+    if (next !== null) return next;
+    if (underWay === null) return begin();
+    next = underWay.then(begin);
+    return next;
   };
 }
 

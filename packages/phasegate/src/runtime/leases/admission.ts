@@ -1,5 +1,5 @@
 import type { Run } from '@phasegate/core';
-import type { Admitted, Claims, LeaseRecord, LeaseStore, RunStore } from '../ports.ts';
+import type { Admitted, Claims, LeaseRecord, LeaseStore, PresentedToken, RunStore } from '../ports.ts';
 import type { RefusalNotes } from '../refusalNotes.ts';
 import type { CheckedToken, PhaseClaims } from '../tokens/signedToken.ts';
 import { TOKEN_FAULTS, type TokenFault, tokenRefused } from '../tokens/tokenFaults.ts';
@@ -15,7 +15,7 @@ export interface AdmissionParts {
 }
 
 /** Lets in the one who shows a token that is good now. On the path of every call: two reads and nothing wasted. */
-export function createAdmission(parts: AdmissionParts): Pick<Claims, 'admit' | 'admitAtOnce'> {
+export function createAdmission(parts: AdmissionParts): Pick<Claims, 'admit' | 'admitAtOnce' | 'present'> {
   const { store, tokens, renewals, refusals } = parts;
 
   async function refuse(fault: TokenFault, claims: PhaseClaims | null, from?: string): Promise<never> {
@@ -33,7 +33,7 @@ export function createAdmission(parts: AdmissionParts): Pick<Claims, 'admit' | '
   }
 
   /** What a token is for as things stand, or what is wrong with it. */
-  async function lookAt(token: string): Promise<Good | Exclude<CheckedToken, { readonly ok: true }>> {
+  async function lookAt(token: string): Promise<Good | Faulty> {
     const pending = tokens.check(token);
     const checked: CheckedToken = pending instanceof Promise ? await pending : pending;
     if (!checked.ok) return checked;
@@ -63,21 +63,53 @@ export function createAdmission(parts: AdmissionParts): Pick<Claims, 'admit' | '
     };
   }
 
+  /** A token that memory knows to be good; null where it does not. */
+  function goodAtOnce(claims: PhaseClaims): Omit<Good, 'ok'> | null {
+    if (store.peek === undefined) return null;
+    const { run, lease } = store.peek(claims.task_id, claims.item ?? null);
+    if (run === undefined || lease === undefined || faultOf(claims, run, lease) !== null) return null;
+    return { claims, run, lease };
+  }
+
+  async function admit(token: string, from?: string): Promise<Admitted> {
+    const found = await lookAt(token);
+    return found.ok ? welcome(token, found) : refuse(found.fault, found.claims, from);
+  }
+
+  function presented(token: string, checked: CheckedToken): PresentedToken {
+    // A token that holds is checked once more when its turn has come, which finds it remembered: it may have expired.
+    if (checked.ok) {
+      const { claims } = checked;
+      const stands = goodAtOnce(claims) !== null;
+      return { agent: claims.agent_id, stands, admit: (from) => admit(token, from) };
+    }
+    const { fault, claims } = checked;
+    return {
+      agent: claims?.agent_id ?? null,
+      stands: false,
+      admit: (from) => refuse(fault, claims, from),
+    };
+  }
+
   return {
-    async admit(token, from) {
-      const found = await lookAt(token);
-      return found.ok ? welcome(token, found) : refuse(found.fault, found.claims, from);
+    admit,
+
+    present(token) {
+      const checked = tokens.check(token);
+      return checked instanceof Promise
+        ? checked.then((found) => presented(token, found))
+        : presented(token, checked);
     },
 
     admitAtOnce(token) {
       const claims = tokens.known(token);
-      if (claims === null || store.peek === undefined) return null;
-      const { run, lease } = store.peek(claims.task_id, claims.item ?? null);
-      if (run === undefined || lease === undefined || faultOf(claims, run, lease) !== null) return null;
-      return welcome(token, { claims, run, lease });
+      const good = claims === null ? null : goodAtOnce(claims);
+      return good === null ? null : welcome(token, good);
     },
   };
 }
+
+type Faulty = Exclude<CheckedToken, { readonly ok: true }>;
 
 /** A token that is good now, with what it is for. */
 interface Good {

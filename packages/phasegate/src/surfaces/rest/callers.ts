@@ -3,6 +3,7 @@ import { SOCKET_KEY } from '@phasegate/core/contract';
 import type { Context, MiddlewareHandler } from 'hono';
 import { addressOf } from './address.ts';
 import { type CredentialRefusals, CredentialRefused } from './credentialRefusals.ts';
+import type { Lines, Stranger } from './lines.ts';
 import type { Caller, HumanSession, RestEnv, RestParts } from './parts.ts';
 import { agentOfSocket, demandDoor, demandPeer } from './peers.ts';
 import { splitPlace } from './place.ts';
@@ -10,69 +11,158 @@ import { SESSION_COOKIE, SESSION_PREFIX, type Sessions, type ShownSession } from
 
 /**
  * Binds every request to whom its credential speaks for, once, before any route. Nothing else in a request can name
- * a principal.
+ * a principal. Each waits for its turn before the store is asked: by what its credential proves without the store.
  */
 export function createCallers(
   parts: Pick<RestParts, 'project' | 'hooks' | 'settings'>,
-  sessions: Sessions,
-  refusals: CredentialRefusals,
+  { sessions, refusals, lines }: CallerParts,
 ): MiddlewareHandler<RestEnv> {
-  const identify = async (c: Context<RestEnv>): Promise<Caller> => {
+  const { project, hooks, settings } = parts;
+
+  /** Asks the store for nothing but the agents, once for all who wait for them: a good key is in nobody's way. */
+  const approach = async (c: Context<RestEnv>): Promise<Approach> => {
+    demandNoneInUrl(c);
     const credential = credentialIn(c);
-    if (credential === null) return c.env?.local === true ? { kind: 'hook' } : { kind: 'nobody' };
-    demandDoor(credential, { peer: c.env?.peer, ...parts.settings });
-    if (credential.kind === 'socket') return { kind: 'agent', agent: agentOfSocket(c.env?.peer) };
-    if (credential.kind === 'session')
-      return { kind: 'human', session: await sessionOf(c, credential.shown) };
-    const { kind, secret } = credential;
-    if (kind === 'hook_key') return hookWith(secret);
-    if (kind === 'phase_token') {
-      const admitted = await parts.project.claims.admit(secret, addressOf(c));
-      demandPeer(admitted.principal.name, c.env?.peer);
-      return { kind: 'token', admitted };
+    if (credential === null) {
+      return c.env?.local === true ? bound({ kind: 'hook' }) : asStranger('nobody', { kind: 'nobody' });
     }
-    const agent = await parts.project.agents.identify(secret);
+    demandDoor(credential, { peer: c.env?.peer, ...settings });
+    switch (credential.kind) {
+      case 'socket':
+        return bound({ kind: 'agent', agent: agentOfSocket(c.env?.peer) });
+      case 'hook_key':
+        return bound(hookWith(credential.secret));
+      case 'agent_key':
+        return bound(await agentWith(credential.secret));
+      case 'session':
+        return sessionOf(c, credential.shown);
+      case 'phase_token':
+        return tokenOf(c, credential.secret);
+    }
+  };
+
+  const agentWith = async (secret: string): Promise<Caller> => {
+    const agent = await project.agents.identify(secret);
     if (agent !== null) return { kind: 'agent', agent };
     throw new CredentialRefused('credential_invalid', 'the agent key is not valid', {
-      record: { credential: kind, reason: 'unknown' },
+      record: { credential: 'agent_key', reason: 'unknown' },
       guess: true,
     });
   };
 
   const hookWith = (secret: string): Caller => {
-    if (parts.hooks?.isKey(secret) === true) return { kind: 'hook' };
+    if (hooks?.isKey(secret) === true) return { kind: 'hook' };
     throw new CredentialRefused('credential_invalid', 'the hook key is not valid', {
       record: { credential: 'hook_key', reason: 'unknown' },
       guess: true,
     });
   };
 
-  const sessionOf = async (c: Context<RestEnv>, shown: ShownSession): Promise<HumanSession> => {
-    const session = await sessions.find(shown);
-    if (session === null) {
-      throw new CredentialRefused('credential_invalid', 'the session is not valid or has ended', {
-        record: { credential: 'session', reason: 'unknown' },
-        guess: true,
-        hint: 'sign in again',
-      });
+  /** It was given to the agent that it names; whether it is good still is asked when that agent's turn has come. */
+  const tokenOf = async (c: Context<RestEnv>, secret: string): Promise<Approach> => {
+    const pending = project.claims.present(secret);
+    const { agent, stands, admit } = pending instanceof Promise ? await pending : pending;
+    const identify = async (): Promise<Caller> => {
+      const admitted = await admit(addressOf(c));
+      demandPeer(admitted.principal.name, c.env?.peer);
+      return { kind: 'token', admitted };
+    };
+    if (agent === null) return { line: { kind: 'stranger', as: 'refused' }, identify };
+    return { line: stands ? { kind: 'own', name: agent } : { kind: 'perhaps_ended', agent }, identify };
+  };
+
+  const sessionOf = (c: Context<RestEnv>, shown: ShownSession): Approach => {
+    const name = sessions.holderOf(shown);
+    const identify = async (): Promise<Caller> => {
+      const session = await sessions.find(shown);
+      if (session === null) {
+        throw new CredentialRefused('credential_invalid', 'the session is not valid or has ended', {
+          record: { credential: 'session', reason: 'unknown' },
+          guess: true,
+          hint: 'sign in again',
+        });
+      }
+      c.set('signedIn', () => sessions.stands(shown));
+      return { kind: 'human', session };
+    };
+    return { line: name === null ? { kind: 'stranger', as: 'session' } : { kind: 'own', name }, identify };
+  };
+
+  /** As `approach`; what is refused already waits among strangers to be told so. */
+  const approachOrRefusal = async (c: Context<RestEnv>): Promise<Approach> => {
+    try {
+      return await approach(c);
+    } catch (error) {
+      if (!(error instanceof CredentialRefused)) throw error;
+      return { line: { kind: 'stranger', as: 'refused' }, identify: () => Promise.reject(error) };
     }
-    c.set('signedIn', () => sessions.stands(shown));
-    return session;
   };
 
   return async (c, next) => {
-    try {
-      demandNoneInUrl(c);
-      c.set('caller', await identify(c));
+    const { line, identify } = await approachOrRefusal(c);
+    const bind = async () => {
+      try {
+        c.set('caller', await identify());
+      } catch (error) {
+        throw await refusals.settle(c, error);
+      }
       // A body that is there already was sent before anybody could have withdrawn anything.
-      if (c.env?.incoming?.complete !== true) c.set('identifyAgain', () => identify(c));
-    } catch (error) {
-      throw await refusals.settle(c, error);
+      if (c.env?.incoming?.complete === true) return;
+      c.set('identifyAgain', async () => (await approach(c)).identify());
+    };
+    const goOn = async () => {
+      await next();
+      // A route asked for a caller of another kind: that is written down before the answer leaves.
+      if (c.error instanceof CredentialRefused) await refusals.settle(c, c.error);
+    };
+    switch (line.kind) {
+      case 'own':
+        return lines.as(line.name, async () => {
+          await bind();
+          c.set('begunAs', line.name);
+          await goOn();
+        });
+      case 'perhaps_ended':
+        await lines.asPerhapsEnded(line.agent, bind);
+        return goOn();
+      case 'stranger':
+        await lines.asStranger(c, line.as, bind);
+        return goOn();
+      case 'none':
+        await bind();
+        return goOn();
     }
-    await next();
-    // A route asked for a caller of another kind: that is written down before the answer leaves.
-    if (c.error instanceof CredentialRefused) await refusals.settle(c, c.error);
   };
+}
+
+/** What callers are bound by, beside the project. */
+export interface CallerParts {
+  readonly sessions: Sessions;
+  readonly refusals: CredentialRefusals;
+  readonly lines: Lines;
+}
+
+/** How far a request gets by its credential before its turn. */
+interface Approach {
+  readonly line: Line;
+  /** Who calls; to be asked when its turn has come. Throws where nobody does. */
+  identify(): Promise<Caller>;
+}
+
+type Line =
+  /** That of a principal. */
+  | { readonly kind: 'own'; readonly name: string }
+  | { readonly kind: 'perhaps_ended'; readonly agent: string }
+  | { readonly kind: 'stranger'; readonly as: Stranger }
+  /** It is known who calls: the routes have a turn for it. */
+  | { readonly kind: 'none' };
+
+function bound(caller: Caller): Approach {
+  return { line: { kind: 'none' }, identify: async () => caller };
+}
+
+function asStranger(as: Stranger, caller: Caller): Approach {
+  return { line: { kind: 'stranger', as }, identify: async () => caller };
 }
 
 /**

@@ -2,22 +2,22 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { getPath } from 'hono/utils/url';
-import { createFairStarts, createSingleStarts, type FairStarts } from '../../limits/fairStarts.ts';
-import { createTurns } from '../../limits/turns.ts';
+import { createFairStarts, createSingleStarts } from '../../limits/fairStarts.ts';
 import type { UnlockedHuman } from '../../runtime/ports.ts';
 import { createActs } from './acts.ts';
 import { registerAuditExport } from './auditExport.ts';
-import { bindAgain, createCallers, nameOf, wrongKind } from './callers.ts';
+import { bindAgain, cookieIn, createCallers, nameOf, wrongKind } from './callers.ts';
 import { createCredentialRefusals } from './credentialRefusals.ts';
 import { createEventStreams } from './events.ts';
 import { guardProvenance, guardResponse } from './guards.ts';
 import { createHealth } from './health.ts';
 import { hookRoute, isHook } from './hookRoute.ts';
-import { createHotRoutes, type HotRoutes, MOST_UNDER_WAY } from './hotRoutes.ts';
+import { createHotRoutes, type HotRoutes } from './hotRoutes.ts';
 import { instrumentProject } from './instrumentProject.ts';
 import { guardJsonBody } from './jsonBody.ts';
 import { oneLargeBody, withinLimit } from './largeBodies.ts';
 import { guardAgainstWorkers } from './leftBehind.ts';
+import { createLines, type Lines, nothing, type Stranger } from './lines.ts';
 import { countRequests } from './log.ts';
 import { methodsOf } from './methodsOf.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
@@ -31,7 +31,7 @@ import { textOfAct } from './routes/actTexts.ts';
 import { ENDPOINTS, registerRoutes } from './routes/index.ts';
 import { registerSessionList } from './sessionList.ts';
 import { registerSessionRoutes } from './sessionRoutes.ts';
-import { createSessions } from './sessions.ts';
+import { createSessions, type Sessions } from './sessions.ts';
 import { createSignIn } from './signIn.ts';
 import { createTracing } from './tracing.ts';
 
@@ -65,7 +65,10 @@ export function createRestApp(given: RestParts): RestApp {
   const signIn = createSignIn(parts, { sessions, refusals, tries });
   const streams = createEventStreams(parts, metrics);
   const health = createHealth(parts, metrics);
-  const callers = createCallers(parts, sessions, refusals);
+  // Here a body is read, and a tool carried out, after the beginning.
+  const starts = createSingleStarts();
+  const lines = createLines(starts);
+  const callers = createCallers(parts, { sessions, refusals, lines });
 
   // A browser's session has a path of its own, with everything below it; routes, logs and answers do not see it.
   const app = new OpenAPIHono<RestEnv>({ getPath: (request) => splitPlace(getPath(request)).path });
@@ -77,8 +80,9 @@ export function createRestApp(given: RestParts): RestApp {
   app.use(guardResponse);
   app.use(countRequests(log, metrics, settings.verbose === true));
   if (tracing.request !== null) app.use(tracing.request);
-  app.use(guardProvenance(settings));
-  app.use(guardAgainstWorkers(parts));
+  app.use(refusedInLine(guardProvenance(settings), lines));
+  app.use(refusedInLine(guardAgainstWorkers(parts), lines));
+  app.use(pagesInLine(sessions, lines));
   /** INVARIANT: through an agent's socket nobody signs in, by a page no more than by the API. */
   const demandNoAgent = async (c: Context<RestEnv>): Promise<void> => {
     const { peer } = c.env ?? {};
@@ -87,6 +91,7 @@ export function createRestApp(given: RestParts): RestApp {
   // Anyone who signs in has no credential yet, and perhaps the cookie of a session that has ended.
   app.use('/api/*', async (c, next) => {
     if (!signsIn(c)) return callers(c, next);
+    await lines.asStranger(c, 'signing in', nothing);
     await demandNoAgent(c);
     return bindNobody(c, next);
   });
@@ -96,9 +101,7 @@ export function createRestApp(given: RestParts): RestApp {
       await next();
     });
   }
-  // Here a body is read, and a tool carried out, after the beginning.
-  const starts = createSingleStarts();
-  const inTurn = beginInTurn(starts);
+  const inTurn = beginInTurn(lines);
   const oneAtATime = oneLargeBody(parts);
   app.use('/api/*', inTurn, oneAtATime, guardBodies(settings));
   app.use('/mcp', callers, inTurn, oneAtATime);
@@ -168,22 +171,47 @@ function guardBodies(settings: RestParts['settings']): MiddlewareHandler<RestEnv
 const LARGEST_SIGN_IN = 16 * 1024;
 
 /** Anyone who sends many requests at once waits for themselves; each is a connection, and there is an end of those. */
-function beginInTurn(starts: FairStarts): MiddlewareHandler<RestEnv> {
-  const turns = createTurns({ what: 'requests', atOnce: MOST_UNDER_WAY, waiting: 0 });
+function beginInTurn(lines: Lines): MiddlewareHandler<RestEnv> {
   return async (c, next) => {
     const caller = c.get('caller');
     // Hooks of all sessions have one name: their route tells the large from the small.
     const name = caller.kind === 'hook' && isHook(c.req.path) ? null : nameOf(caller);
-    // Those that nobody is named by have no line to stand in: a stranger's would be everybody's.
-    if (name === null) return next();
-    const end = await turns.take(name);
+    // Those that nobody is named by had their turn among strangers.
+    if (name === null || name === c.get('begunAs')) return next();
+    return lines.as(name, next);
+  };
+}
+
+/** Whom a guard turns away waits among strangers to be told so. */
+function refusedInLine(guard: MiddlewareHandler<RestEnv>, lines: Lines): MiddlewareHandler<RestEnv> {
+  return async (c, next) => {
     try {
-      await starts.begin(name);
-      await next();
-    } finally {
-      end();
+      return await guard(c, next);
+    } catch (error) {
+      await lines.asStranger(c, 'refused', nothing);
+      throw error;
     }
   };
+}
+
+/** Pages, and paths where there is nothing, which need no caller: who was signed in has a line, and all others wait among strangers. */
+function pagesInLine(sessions: Sessions, lines: Lines): MiddlewareHandler<RestEnv> {
+  return async (c, next) => {
+    const { path } = c.req;
+    if (/^\/(api\/|(mcp|metrics)$)/.test(path)) return next();
+    const shown = cookieIn(c);
+    const name = sessions.holderOf(shown);
+    if (name !== null) return lines.as(name, next);
+    // Whose page it is, or which session ends, is looked up by the cookie.
+    if (shown.secrets.length > 0 && path !== '/sign-in') return lines.asStranger(c, 'session', next);
+    await lines.asStranger(c, strangerAt(path), nothing);
+    return next();
+  };
+}
+
+function strangerAt(path: string): Stranger {
+  if (path === '/sign-in') return 'signing in';
+  return path === '/healthz' || path === '/readyz' ? 'probe' : 'nobody';
 }
 
 function signsIn(c: Context<RestEnv>): boolean {

@@ -72,7 +72,7 @@ describe('the routes machines watch', () => {
 
   test('ask the store once for all who ask at a time, and again after a second', async () => {
     let asked = 0;
-    let answer = () => {};
+    let looks = Promise.withResolvers<() => void>();
     const door = openDoor({
       wrap: (project) => ({
         ...project,
@@ -80,24 +80,22 @@ describe('the routes machines watch', () => {
           ...project.feed,
           newest: () => {
             asked += 1;
-            return new Promise((resolve) => {
-              answer = () => resolve(0);
-            });
+            return new Promise((resolve) => looks.resolve(() => resolve(0)));
           },
         },
       }),
     });
     asked = 0;
     const many = Array.from({ length: 50 }, async () => door.app.request('/readyz'));
-    await Promise.resolve();
-    answer();
+    (await looks.promise)();
 
     for (const { status } of await Promise.all(many)) expect(status).toBe(200);
     await door.app.request('/readyz');
     expect(asked).toBe(1);
     door.pass(1000);
+    looks = Promise.withResolvers();
     const again = door.app.request('/readyz');
-    answer();
+    (await looks.promise)();
     await again;
     expect(asked).toBe(2);
   });

@@ -121,6 +121,8 @@ export interface RestEnv {
     caller: Caller;
     /** Who calls by now; absent where the whole request was there when the caller was bound. */
     identifyAgain?: () => Promise<Caller>;
+    /** Whose turn it began in; absent where it has not had its caller's yet. */
+    begunAs?: string;
     /** What the body says, read once by the door; an empty object where there was none. */
     body: Json;
     /** Whether the human's session still stands; asked by what outlives a request. */

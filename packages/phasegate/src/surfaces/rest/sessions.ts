@@ -26,6 +26,11 @@ export interface Sessions {
   open(human: UnlockedHuman, carrier: Carrier): Promise<Opened | null>;
   /** Whose session this is; using it keeps it alive. */
   find(shown: ShownSession): Promise<HumanSession | null>;
+  /**
+   * Whose session this was when it was found last; null where it never was. Nothing is asked of the store, and nothing may
+   * be allowed by it: it says in whose line to wait.
+   */
+  holderOf(shown: ShownSession): string | null;
   /** Whether a session stands, without using it. */
   stands(shown: ShownSession): Promise<boolean>;
   /** Gives the one that was ended; null where there was none. */
@@ -74,6 +79,7 @@ export function createSessions(
 ): Sessions {
   const { now } = rows;
   const underWay = new Set<string>();
+  const holders = new Map<string, string>();
   const expiry = ({ used, made }: Entry) => Math.min(used + SLIDING, made + SESSION_SECONDS * 1000);
   const view = (entry: Entry, human: UnlockedHuman | null): HumanSession => ({
     id: publicId(entry.key),
@@ -116,6 +122,16 @@ export function createSessions(
   /** The human who signs by a session. */
   function signer({ key, name, sealed }: Entry, secret: string): UnlockedHuman | null {
     return name === null || sealed === null ? null : signIns.unseal(name, sealed, { secret, bound: key });
+  }
+
+  /** Remembered by its hash; of those that are too many, the one that was opened first is forgotten. */
+  function remember({ key, name }: Entry): void {
+    holders.set(key, name ?? OPERATOR);
+    if (holders.size > MOST_REMEMBERED) holders.delete(holders.keys().next().value ?? '');
+  }
+
+  function forget({ secrets }: ShownSession): void {
+    for (const secret of secrets.slice(0, MOST_SHOWN)) holders.delete(digest(secret));
   }
 
   async function shownEntry({ secrets, place }: ShownSession): Promise<Shown | null> {
@@ -168,6 +184,7 @@ export function createSessions(
       used: now(),
     };
     if (!(await rows.put('session', rowOf(entry), null))) throw new TypeError('a secret was drawn twice');
+    remember(entry);
     return { secret, place, session: view(entry, human.signing), crowdedOut: await makeRoom() };
   }
 
@@ -237,13 +254,25 @@ export function createSessions(
     },
     async find(shown) {
       const found = await standing(shown);
-      if (found === null) return null;
+      if (found === null) {
+        forget(shown);
+        return null;
+      }
+      remember(found.entry);
       const used = { ...found.entry, used: now() };
       if (used.used - found.entry.used >= rows.usedEvery) {
         // Where it was dropped meanwhile it stays dropped, and another use that was written is as good.
         beside(used, () => rows.put('session', rowOf(used), found.data));
       }
       return view(used, signer(found.entry, found.secret));
+    },
+    holderOf({ secrets }) {
+      if (holders.size === 0) return null;
+      for (const secret of secrets.slice(0, MOST_SHOWN)) {
+        const name = holders.get(digest(secret));
+        if (name !== undefined) return name;
+      }
+      return null;
     },
     stands: async (shown) => (await standing(shown)) !== null,
     end: async (shown) => drop((await shownEntry(shown))?.entry),
@@ -259,6 +288,8 @@ const CODE_LIFE = 10 * 60 * 1000;
 const MOST_SESSIONS = 64;
 const MOST_CODES = 16;
 const MOST_SHOWN = 8;
+/** Those of other nodes, and some that have ended. */
+const MOST_REMEMBERED = 4 * MOST_SESSIONS;
 
 interface Shown {
   readonly entry: Entry;
