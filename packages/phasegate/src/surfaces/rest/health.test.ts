@@ -86,6 +86,7 @@ describe('the routes machines watch', () => {
       }),
     });
     asked = 0;
+    looks = Promise.withResolvers();
     const many = Array.from({ length: 50 }, async () => door.app.request('/readyz'));
     (await looks.promise)();
 
