@@ -44,6 +44,123 @@ test('a caller has at most 256 requests under way, and another one its own [adv.
   expect((await send(mallory.authorization, Promise.resolve())).status).toBe(200);
 });
 
+/** What nobody vouches for, by every door; each is answered with what it always was. */
+const STRANGERS = {
+  'tokens of a run that was given back': { headers: 'dead', path: CHECK },
+  'tokens of a run that was given back, at MCP': { headers: 'dead', path: '/mcp' },
+  'tokens that nobody signed': { headers: 'forged', path: CHECK },
+  'guessed keys': { headers: 'guessed key', path: CHECK },
+  'guessed keys at MCP': { headers: 'guessed key', path: '/mcp' },
+  'guessed keys of hooks': { headers: 'guessed hook key', path: '/api/v1/hooks/claude' },
+  'unknown sessions': { headers: 'session', path: CHECK },
+  'unknown sessions of a browser': { headers: 'cookie', path: '/sign-out' },
+  'no credential': { headers: 'none', path: CHECK },
+  'no credential and no such route': { headers: 'none', path: '/nowhere' },
+  'no credential for metrics': { headers: 'none', path: '/metrics' },
+  'a name that the server does not have': { headers: 'host', path: CHECK },
+} as const;
+
+test.each(Object.entries(STRANGERS))(
+  'an agent is answered before many that come before it with %s [adv.O5]',
+  async (_title, { headers: kind, path }) => {
+    const door = openDoor({ mcp: { fetch: async () => new Response('{}'), close: async () => undefined } });
+    const [mallory, ada] = [await door.holder('mallory'), await door.holder('ada')];
+    await door.project.claims.release(mallory.run, { kind: 'agent', name: 'mallory' }, 'given_back');
+    const [head, claims, seal = ''] = mallory.authorization.split('.');
+    const headersOf: Record<typeof kind, (index: number) => Record<string, string>> = {
+      dead: () => ({ authorization: mallory.authorization }),
+      forged: (index) => ({
+        authorization: `${head}.${claims}.${seal.slice(0, -4)}${(index % 10) + 10}AA`,
+      }),
+      'guessed key': (index) => ({ authorization: `Bearer pgk_guess${index}` }),
+      'guessed hook key': (index) => ({ authorization: `Bearer pgh_guess${index}` }),
+      session: (index) => ({ authorization: `Bearer pgs_guess${index}` }),
+      cookie: (index) => ({ cookie: `phasegate_session=pgc_guess${index}` }),
+      none: () => ({}),
+      host: () => ({ host: 'elsewhere.example' }),
+    };
+    const answered: string[] = [];
+    const ask = async (who: string, at: string, more: Record<string, string>) => {
+      const headers = { 'content-type': 'application/json', ...more };
+      const response = await door.app.request(at, { method: at === '/metrics' ? 'GET' : 'POST', headers });
+      answered.push(who);
+      return response.status;
+    };
+
+    const flood = Array.from({ length: 64 }, (_, index) => ask('stranger', path, headersOf[kind](index)));
+    const honest = ask('ada', CHECK, { authorization: ada.authorization });
+    const status = await honest;
+
+    // Its body is not there, which is told to one who is known alone.
+    expect(status).toBe(422);
+    expect(answered.indexOf('ada')).toBeLessThan(10);
+    const statuses = new Set(await Promise.all(flood));
+    if (path !== '/metrics' && path !== '/sign-out') expect(statuses).not.toContain(200);
+    expect(answered).toHaveLength(65);
+  },
+);
+
+test('strangers are refused with 429 where too many wait, and nobody who is known is [adv.O5]', async () => {
+  const door = openDoor();
+  const [ada, human] = [await door.holder('ada'), await door.operator()];
+  const bob = await door.agent('bob');
+  const ask = (headers: Record<string, string>, path = CHECK) =>
+    door.app.request(path, { method: path === CHECK ? 'POST' : 'GET', headers });
+
+  const nobody = Array.from({ length: 100 }, () => ask({}));
+  const guesses = Array.from({ length: 100 }, (_, index) => ask({ authorization: `Bearer pgk_no${index}` }));
+  const sessions = Array.from({ length: 100 }, (_, index) => ask({ authorization: `Bearer pgs_no${index}` }));
+  const known = await Promise.all([
+    ask({ authorization: ada.authorization }, '/api/v1/standards'),
+    // A key that was never shown before.
+    ask(bob, '/api/v1/runs'),
+    ask(human, '/api/v1/runs'),
+  ]);
+
+  for (const { status } of known) expect([200, 403, 404]).toContain(status);
+  const refused = await Promise.all(nobody);
+  expect(refused.filter(({ status }) => status === 401)).toHaveLength(64);
+  for (const response of refused.filter(({ status }) => status !== 401)) {
+    expect(response.status).toBe(429);
+    expect(response.headers.get('retry-after')).toBe('1');
+    expect(await response.json()).toMatchObject({ error: 'rate_limited' });
+  }
+  for (const many of [guesses, sessions]) {
+    const texts = await Promise.all((await Promise.all(many)).map((response) => response.text()));
+    expect(texts.filter((text) => text.includes('wait here already'))).toHaveLength(36);
+  }
+  // And when they are over, the next is answered as ever.
+  expect((await ask({})).status).toBe(401);
+});
+
+test('the one who has an old token of an agent neither delays nor locks out that agent [adv.O5]', async () => {
+  const door = openDoor();
+  const [old, fresh] = [await door.holder('ada'), await door.holder('ada2')];
+  await door.project.claims.release(old.run, { kind: 'agent', name: 'ada' }, 'given_back');
+  const again = await door.project.claims.claim({ kind: 'agent', name: 'ada' }, []);
+  const answered: string[] = [];
+  const ask = async (who: string, authorization: string) => {
+    const headers = { authorization, 'content-type': 'application/json' };
+    const { status } = await door.app.request(CHECK, { method: 'POST', headers, body: BODY });
+    answered.push(who);
+    return status;
+  };
+
+  const replays = Array.from({ length: 300 }, () => ask('replay', old.authorization));
+  const statuses = await Promise.all([
+    ask('ada', `Bearer ${again?.token}`),
+    ask('ada2', fresh.authorization),
+  ]);
+
+  expect(statuses).toEqual([200, 200]);
+  expect(answered.filter((who) => who !== 'replay')).toHaveLength(2);
+  const told = await Promise.all(replays);
+  expect(told.filter((status) => status === 403)).toHaveLength(256);
+  expect(told.filter((status) => status === 429)).toHaveLength(44);
+  const before = answered.filter((_, index) => index < answered.lastIndexOf('ada')).length;
+  expect(before).toBeLessThan(44 + 10);
+});
+
 /** A body that comes once something has happened. */
 function bodyAfter(wait: Promise<void>): ReadableStream<Uint8Array> {
   return new ReadableStream({
