@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import { PhasegateError } from '@phasegate/core';
 import { describe, expect, test } from 'vitest';
+import { createAgents } from './agents.ts';
 import { openMemoryProject } from './fixtures/openMemoryProject.ts';
 import type { AgentPrincipal } from './ports.ts';
 
@@ -34,6 +36,65 @@ describe('an agent', () => {
     for (const wrong of ['', 'ada', `${key}x`, key.slice(0, -1), key.toUpperCase(), 'x'.repeat(10_000)]) {
       expect(await project.agents.identify(wrong)).toBeNull();
     }
+  });
+
+  test('is looked for once for all who show a key meanwhile, and never in what was read before it was withdrawn [adv.O5]', async () => {
+    const { project, store } = open();
+    const { key } = await project.agents.add('ada', { by: null });
+    const gates: (() => void)[] = [];
+    let looks = 0;
+    const agents = createAgents({
+      store: {
+        ...store,
+        async agents() {
+          looks += 1;
+          const read = await store.agents();
+          await new Promise<void>((resolve) => gates.push(resolve));
+          return read;
+        },
+      },
+      now: () => '2026-11-15T12:00:00.000Z',
+      releaseAll: async () => undefined,
+    });
+    const openGate = async () => {
+      while (gates.length === 0) await new Promise(setImmediate);
+      gates.shift()?.();
+    };
+
+    const early = agents.identify(key);
+    while (gates.length === 0) await new Promise(setImmediate);
+    await project.agents.remove('ada', null);
+    const late = [key, ...Array.from({ length: 200 }, (_, index) => `pgk_guess${index}`)].map((shown) =>
+      agents.identify(shown),
+    );
+    await openGate();
+    expect(await early).toMatchObject({ principal: ADA });
+    await openGate();
+
+    expect(new Set(await Promise.all(late))).toEqual(new Set([null]));
+    expect(looks).toBe(2);
+  });
+
+  test('is looked for again after the store could not be read', async () => {
+    const { project, store } = open();
+    const { key } = await project.agents.add('ada', { by: null });
+    let fails = true;
+    const agents = createAgents({
+      store: {
+        ...store,
+        agents: async () => {
+          if (!fails) return store.agents();
+          throw new PhasegateError('store_unavailable', 'the store is away');
+        },
+      },
+      now: () => '2026-11-15T12:00:00.000Z',
+      releaseAll: async () => undefined,
+    });
+
+    const asked = [agents.identify(key), agents.identify(key), agents.identify('pgk_guess')];
+    for (const one of await Promise.allSettled(asked)) expect(one.status).toBe('rejected');
+    fails = false;
+    expect(await agents.identify(key)).toMatchObject({ principal: ADA });
   });
 
   test('gets a new key under the same name, and the old one is void', async () => {
