@@ -127,7 +127,7 @@ export interface Admitted {
 export interface PresentedToken {
   /** Who was given it, though it may have ended since; null where it is not one of ours. */
   readonly agent: string | null;
-  /** Whether memory says that it is good now. False says nothing: the store knows. */
+  /** Whether it is good as far as memory knows: it says in which line to wait, and allows nothing. The store decides. */
   readonly stands: boolean;
   /** As `admit` of the same token, which does not verify again what did not hold. */
   admit(from?: string): Promise<Admitted>;

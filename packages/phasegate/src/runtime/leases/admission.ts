@@ -17,6 +17,16 @@ export interface AdmissionParts {
 /** Lets in the one who shows a token that is good now. On the path of every call: two reads and nothing wasted. */
 export function createAdmission(parts: AdmissionParts): Pick<Claims, 'admit' | 'admitAtOnce' | 'present'> {
   const { store, tokens, renewals, refusals } = parts;
+  // By their ids, of those that were good when they were shown last; for a store that knows nothing at once.
+  const goodLately = new Set<string>();
+
+  function recall(jti: string, isGood: boolean): void {
+    if (store.peek !== undefined) return;
+    goodLately.delete(jti);
+    if (!isGood) return;
+    goodLately.add(jti);
+    if (goodLately.size > MOST_RECALLED) goodLately.delete(goodLately.values().next().value ?? '');
+  }
 
   async function refuse(fault: TokenFault, claims: PhaseClaims | null, from?: string): Promise<never> {
     const about =
@@ -73,6 +83,7 @@ export function createAdmission(parts: AdmissionParts): Pick<Claims, 'admit' | '
 
   async function admit(token: string, from?: string): Promise<Admitted> {
     const found = await lookAt(token);
+    if (found.claims !== null) recall(found.claims.jti, found.ok);
     return found.ok ? welcome(token, found) : refuse(found.fault, found.claims, from);
   }
 
@@ -80,7 +91,7 @@ export function createAdmission(parts: AdmissionParts): Pick<Claims, 'admit' | '
     // A token that holds is checked once more when its turn has come, which finds it remembered: it may have expired.
     if (checked.ok) {
       const { claims } = checked;
-      const stands = goodAtOnce(claims) !== null;
+      const stands = goodAtOnce(claims) !== null || goodLately.has(claims.jti);
       return { agent: claims.agent_id, stands, admit: (from) => admit(token, from) };
     }
     const { fault, claims } = checked;
@@ -108,6 +119,9 @@ export function createAdmission(parts: AdmissionParts): Pick<Claims, 'admit' | '
     },
   };
 }
+
+/** As many as agents that work on a server of nodes; one that was forgotten waits a little longer, once. */
+const MOST_RECALLED = 4000;
 
 type Faulty = Exclude<CheckedToken, { readonly ok: true }>;
 
