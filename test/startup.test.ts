@@ -61,7 +61,7 @@ const FAMILIES: Readonly<Record<string, number>> = {
   'runner.js': 121,
   'sax.js': 39,
   'search.js': 61,
-  'server.js': 299,
+  'server.js': 304,
   'setUp.js': 129,
   'svgPlot.js': 4,
   'tests.js': 115,

@@ -27,6 +27,28 @@ describe('a token', () => {
     await expect(it.project.claims.admit(token)).rejects.toMatchObject({ code: 'token_expired' });
   });
 
+  test('says whose it is before the store is asked, and is good only when that was [adv.O5]', async () => {
+    const it = openWith();
+    const run = await queue(it);
+    const { token } = await claim(it, ADA);
+    const { claims } = it.project;
+
+    const [good, early] = [await claims.present(token), await claims.present(token)];
+    expect(good).toMatchObject({ agent: 'ada', stands: true });
+    expect(await good.admit()).toMatchObject({ principal: ADA, runId: run });
+    await claims.release(run, ADA, 'given_back');
+
+    // What was shown while it was good, and has its turn when it is not.
+    await expect(early.admit()).rejects.toMatchObject({ code: 'token_dead' });
+    const ended = await claims.present(token);
+    expect(ended).toMatchObject({ agent: 'ada', stands: false });
+    await expect(ended.admit()).rejects.toMatchObject({ code: 'token_dead' });
+    const forged = await claims.present(`${token.slice(0, -4)}AAAA`);
+    expect(forged).toMatchObject({ agent: null, stands: false });
+    await expect(forged.admit('127.0.0.1')).rejects.toMatchObject({ code: 'token_invalid' });
+    expect((await events(it, run)).filter((event) => event === 'token_refused')).toHaveLength(2);
+  });
+
   test('that has expired is refused as such, and that is on the run’s chain [adv.H7]', async () => {
     const it = openWith();
     const run = await queue(it);
