@@ -98,6 +98,20 @@ export function createCallers(
     }
   };
 
+  /** What is known to be refused is counted and written down though there is no room to wait in. */
+  const bindAmongStrangers = async (c: Context<RestEnv>, as: Stranger, bind: () => Promise<void>) => {
+    let hadTurn = false;
+    try {
+      await lines.asStranger(c, as, () => {
+        hadTurn = true;
+        return bind();
+      });
+    } catch (error) {
+      if (!hadTurn && as === 'refused') await bind().catch(() => undefined);
+      throw error;
+    }
+  };
+
   return async (c, next) => {
     const { line, identify } = await approachOrRefusal(c);
     const bind = async () => {
@@ -126,7 +140,7 @@ export function createCallers(
         await lines.asPerhapsEnded(line.agent, bind);
         return goOn();
       case 'stranger':
-        await lines.asStranger(c, line.as, bind);
+        await bindAmongStrangers(c, line.as, bind);
         return goOn();
       case 'none':
         await bind();
