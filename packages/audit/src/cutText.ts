@@ -87,7 +87,12 @@ export function wholeLength(stored: string): number {
 function placesIn(stored: string): ReadonlyMap<string, string> {
   if (!stored.includes(MARK)) return NONE;
   const places = stored.split(MARK).filter((_, index) => index % 2 === 1);
-  return new Map(places.map((place) => [place.split(':')[2] ?? '', `${MARK}${place}${MARK}`]));
+  // The mark of items that stand apart is a place of nothing.
+  const ofParts = places.flatMap((place) => {
+    const digest = place.split(':')[2] ?? '';
+    return digest === '' ? [] : [[digest, `${MARK}${place}${MARK}`] as const];
+  });
+  return ofParts.length === 0 ? NONE : new Map(ofParts);
 }
 
 /** Places that are known, with those of a newer text; of many, the newest. */

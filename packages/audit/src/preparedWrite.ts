@@ -1,6 +1,7 @@
 import type { Run } from '@phasegate/core';
 import type { AuditDraft, WrittenDraft } from '@phasegate/core/ports';
 import { type CutText, type Cutter, createCutter } from './cutText.ts';
+import { standApart } from './itemSteps.ts';
 import { stateOf } from './runHistory.ts';
 import { writtenDrafts } from './writtenDrafts.ts';
 
@@ -19,7 +20,7 @@ export function prepareWrite(run: Run, audit: readonly AuditDraft[]): PreparedWr
   const written = writtenDrafts(audit);
   return {
     cutter,
-    state: cutter.json(stateOf(run)),
+    state: cutter.json(stateOf(standApart(run) ? { ...run, work: { ...run.work, items: null } } : run)),
     written,
     drafts: written.map(({ data, dataText }) => cutter.canonical(data, dataText)),
   };

@@ -6,6 +6,7 @@ import {
   type Part,
   placeOf,
   sealStored,
+  storedState,
   wholeLength,
   withPlaces,
   withPlacesOf,
@@ -204,11 +205,11 @@ export function createBatch(seal: Seal, found: Prefetched): Batch {
         places = withPlacesOf(places, text);
         stepsLength += wholeLength(text);
       }
-      const state = withPlaces(cut.state, placing);
+      const state = storedState(cut, placing);
       places = withPlacesOf(places, state);
       const lengths = { stepsLength, stateLength: wholeLength(state) };
-      const digest = digestOf(state);
-      write(sealed({ ref, run, version, head, digest, steps, lastText, places, ...lengths }), state);
+      const sums = { digest: digestOf(state), steps, itemsApart: cut.itemsApart };
+      write(sealed({ ref, run, version, head, ...sums, lastText, places, ...lengths }), state);
       return head;
     },
     grow(before, drafts) {

@@ -1,17 +1,4 @@
-import {
-  COMPLETION,
-  DECISION,
-  digestOf,
-  MOST_KEPT_CHARACTERS,
-  NO_STEPS,
-  nextDigest,
-  putBack,
-  sameMac,
-  sealStored,
-  tampered,
-  wholeLength,
-  withPlacesOf,
-} from '@phasegate/audit';
+import { MOST_KEPT_CHARACTERS, putBack, readTexts, sameMac, sealStored, tampered } from '@phasegate/audit';
 import { PhasegateError, type Run, type Workflow } from '@phasegate/core';
 import type { ChainHead, Seal } from '@phasegate/core/ports';
 import type { Query } from './database.ts';
@@ -37,6 +24,8 @@ export interface RunRow {
   /** Characters of all that was ever added to the run, and of its state. */
   readonly stepsLength: number;
   readonly stateLength: number;
+  /** Whether its items stand in its steps rather than in its state. */
+  readonly itemsApart: boolean;
 }
 
 /** What the rows of a run have in other tables; a new run gets its key when its first record gets its place. */
@@ -172,49 +161,21 @@ export async function storedTexts(
 }
 
 function textsOf(row: Row, partOf: (n: number) => string | undefined): StoredTexts {
-  const state = text(row, 'state');
-  let steps = NO_STEPS;
-  let places: ReadonlyMap<string, string> = new Map();
-  let stepsLength = 0;
-  const history: Record<number, (string | null)[]> = { [COMPLETION]: [], [DECISION]: [] };
-  for (const step of stepsOf(row)) {
-    const [kind, stored] = [Number(step.slice(0, 1)), step.slice(1)];
-    steps = nextDigest(steps, { kind, text: stored });
-    places = withPlacesOf(places, stored);
-    stepsLength += wholeLength(stored);
-    history[kind]?.push(putBack(stored, partOf));
-  }
+  const workflowHash = text(row, 'workflow_hash');
   return {
     ref: { key: integer(row, 'key'), era: integer(row, 'era') },
-    run: runOf(row, putBack(state, partOf), history),
-    workflowHash: text(row, 'workflow_hash'),
+    ...readTexts({
+      named: { id: text(row, 'id'), workflowHash },
+      state: text(row, 'state'),
+      steps: stepsOf(row).map((step) => ({ kind: Number(step.slice(0, 1)), text: step.slice(1) })),
+      whole: (stored) => putBack(stored, partOf),
+    }),
+    workflowHash,
     version: integer(row, 'version'),
     head: { seq: integer(row, 'seq'), hash: text(row, 'hash') },
     mac: text(row, 'mac'),
-    digest: digestOf(state),
-    steps,
     lastText: integer(row, 'last_text'),
-    places: withPlacesOf(places, state),
-    stepsLength,
-    stateLength: wholeLength(state),
   };
-}
-
-function runOf(
-  row: Row,
-  state: string | null,
-  history: Readonly<Record<number, readonly (string | null)[]>>,
-): StoredTexts['run'] {
-  // Where a part is missing, this is not JSON, and so not a run.
-  const list = (kind: number) => JSON.parse(`[${(history[kind] ?? []).map((one) => one ?? '!').join(',')}]`);
-  try {
-    if (state === null) return null;
-    const named = { id: text(row, 'id'), workflowHash: text(row, 'workflow_hash') };
-    const added = { completions: list(COMPLETION), decisions: list(DECISION) };
-    return { ...named, ...(JSON.parse(state) as object), ...added } as Omit<Run, 'workflow'>;
-  } catch {
-    return null;
-  }
 }
 
 function stepsOf(row: Row): readonly string[] {

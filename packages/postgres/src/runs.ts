@@ -1,6 +1,6 @@
 import {
   changesWorkflow,
-  cutSteps,
+  cutRun,
   isInPlace,
   isUnchanged,
   type PreparedWrite,
@@ -42,8 +42,8 @@ export function runParts(parts: {
   /** Stores a run with its records and what goes beside it; the caller has checked that it may. */
   function seat(batch: Batch, next: SeatedRun, before: RunRow | undefined): true {
     const { run, version, write, beside } = next;
-    const { state, written, drafts } = write;
-    const cut = { state, steps: cutSteps(write.cutter, before?.run, run) };
+    const { written, drafts } = write;
+    const cut = cutRun(write, before, run);
     const head = batch.place({ run, version, era: eraOf(run.startedAt), cut, written, drafts }, before);
     for (const change of beside.leases ?? []) batch.changeLease(change);
     for (const id of beside.calls?.void ?? []) batch.dropCall(run.id, id);

@@ -1,6 +1,6 @@
 import {
   changesWorkflow,
-  cutSteps,
+  cutRun,
   isUnchanged,
   type PreparedWrite,
   prepareWrite,
@@ -216,7 +216,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   function seat(next: SeatedRun, before: RunRow | undefined, beside: Beside): true {
     const { run, write, version } = next;
     const project = beside.project ?? [];
-    const cut = { state: write.state, steps: cutSteps(write.cutter, before?.run, run) };
+    const cut = cutRun(write, before, run);
     if (project.length > 0) heads.require();
     const key = before?.key ?? runs.newKey();
     const placeOf = texts.placing(key, before?.places ?? NO_HISTORY.places);

@@ -14,6 +14,7 @@ import {
   priorityOf,
   sameMac,
   sealStored,
+  storedState,
   summaryOf,
   tampered,
   wholeLength,
@@ -50,6 +51,8 @@ export interface RunRow {
   /** Characters of all that was ever added to the run, and of its state. */
   readonly stepsLength: number;
   readonly stateLength: number;
+  /** Whether its items stand in its steps rather than in its state. */
+  readonly itemsApart: boolean;
 }
 
 /** The runs, with the ones last used kept parsed until they end. */
@@ -190,13 +193,14 @@ export function openRunTable(
         places = withPlacesOf(places, stored);
         stepsLength += wholeLength(stored);
       }
-      const state = withPlaces(cut.state, placeOf);
+      const state = storedState(cut, placeOf);
       const isNew = before === undefined || unwritten.get(run.id)?.isNew === true;
       const watched = goesOn(run);
       places = withPlacesOf(places, state);
       const sealed = { digest: digestOf(state), steps, lastStep, places, mac: '' };
       const lengths = { stepsLength, stateLength: wholeLength(state) };
-      rows.change(run.id, { key, run, version, head, ...sealed, watched, ...lengths });
+      const { itemsApart } = cut;
+      rows.change(run.id, { key, run, version, head, ...sealed, watched, itemsApart, ...lengths });
       const earlier = unwritten.get(run.id);
       const migrated =
         earlier?.migrated === true || (before !== undefined && before.run.workflowHash !== run.workflowHash);

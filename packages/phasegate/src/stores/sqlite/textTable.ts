@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { type Part, placeOf, putBack, type SeenParts, type StepKind } from '@phasegate/audit';
+import { type Part, placeOf, putBack, type SeenParts, type StepKind, type StepText } from '@phasegate/audit';
 import { integer, lazily, text } from './statements.ts';
 
 /** What is written once and never changed: large values, and the steps of runs. New rows stand at the end, together. */
@@ -12,18 +12,12 @@ export interface TextTable {
   /** Places for the large values of one write of a run; those in `known` are stored already. */
   placing(run: number, known: ReadonlyMap<string, string>): (part: Part) => string;
   /** The steps that end with this one, oldest first. */
-  steps(last: number | null): readonly StoredStep[];
+  steps(last: number | null): readonly StepText[];
   /** The whole of a stored text, or null where a part of it is missing or was changed. */
   whole(stored: string): string | null;
 }
 
 const VALUE = 0;
-
-/** A step as it is stored, with places of its large values. */
-export interface StoredStep {
-  readonly kind: number;
-  readonly text: string;
-}
 
 /** Opens the table; `seen` is for who reads within one transaction, where nothing changes. */
 export function openTextTable(database: DatabaseSync, seen?: SeenParts): TextTable {

@@ -1,0 +1,75 @@
+import type { Run } from '@phasegate/core';
+import { wholeLength, withPlacesOf } from './cutText.ts';
+import { itemsFrom, stateIn } from './itemSteps.ts';
+import { NO_STEPS, nextDigest } from './runHistory.ts';
+import { digestOf } from './runSeal.ts';
+import { COMPLETION, DECISION } from './runSteps.ts';
+
+/** The texts of a run as they are stored. */
+export interface TextsOfRun {
+  /** What its row says of it beside its state. */
+  readonly named: Pick<Run, 'id' | 'workflowHash'>;
+  readonly state: string;
+  /** Oldest first. */
+  readonly steps: readonly StepText[];
+  /** The whole of a stored text, or null where a part of it is missing or was changed. */
+  whole(stored: string): string | null;
+}
+
+/** A step as it is stored, with places of its large values. */
+export interface StepText {
+  readonly kind: number;
+  readonly text: string;
+}
+
+/** A run as its texts make it, with what its seal covers and its next write needs. */
+export interface ReadRun {
+  /** Null where the texts make none. */
+  readonly run: Omit<Run, 'workflow'> | null;
+  readonly digest: string;
+  readonly steps: string;
+  readonly places: ReadonlyMap<string, string>;
+  readonly stepsLength: number;
+  readonly stateLength: number;
+  readonly itemsApart: boolean;
+}
+
+/** Makes a run from its texts; nobody has looked at its seal yet. */
+export function readTexts(texts: TextsOfRun): ReadRun {
+  const { state, itemsApart } = stateIn(texts.state);
+  let steps = NO_STEPS;
+  let places: ReadonlyMap<string, string> = new Map();
+  let stepsLength = 0;
+  for (const step of texts.steps) {
+    steps = nextDigest(steps, step);
+    places = withPlacesOf(places, step.text);
+    stepsLength += wholeLength(step.text);
+  }
+  return {
+    run: runOf(texts),
+    digest: digestOf(texts.state),
+    steps,
+    places: withPlacesOf(places, state),
+    stepsLength,
+    stateLength: wholeLength(state),
+    itemsApart,
+  };
+}
+
+function runOf({ named, state: stored, steps, whole }: TextsOfRun): ReadRun['run'] {
+  const { state, itemsApart } = stateIn(stored);
+  // Where a part is missing, this is not JSON, and so not a run.
+  const list = (kind: number) => {
+    const texts = steps.filter((step) => step.kind === kind).map(({ text }) => whole(text) ?? '!');
+    return JSON.parse(`[${texts.join(',')}]`);
+  };
+  try {
+    const text = whole(state);
+    if (text === null) return null;
+    const added = { completions: list(COMPLETION), decisions: list(DECISION) };
+    const run = { ...named, ...(JSON.parse(text) as object), ...added } as Omit<Run, 'workflow'>;
+    return itemsApart ? { ...run, work: { ...run.work, items: itemsFrom(steps, whole) } } : run;
+  } catch {
+    return null;
+  }
+}
