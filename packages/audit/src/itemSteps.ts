@@ -1,4 +1,5 @@
 import type { Json, Run } from '@phasegate/core';
+import { changedSince, type Items, standOf } from '@phasegate/core/engine';
 import type { CutText, Cutter } from './cutText.ts';
 
 /** All items of a parallel phase, as steps after it change them. */
@@ -6,7 +7,6 @@ export const ITEMS = 3;
 /** Those of the items that changed, whole. */
 export const CHANGED_ITEMS = 4;
 
-type Items = NonNullable<Run['work']['items']>;
 type Item = Items[string];
 
 /** A run as it was last stored. */
@@ -18,7 +18,7 @@ export interface RunBefore {
 
 /** Whether the items of a run are stored as its steps; few of them cost less in its state. */
 export function standApart({ work }: Pick<Run, 'work'>): boolean {
-  return work.items !== null && Object.keys(work.items).length > MOST_IN_STATE;
+  return standOf(work.items).total > MOST_IN_STATE;
 }
 
 /** The steps that make the stored items of a run into those it has now. */
@@ -40,17 +40,21 @@ export function cutItems(
 
 /** Null where these are not the same items any more. */
 function changedIn(stored: Items, items: Items): readonly (readonly [string, Item])[] | null {
-  const keys = Object.keys(items);
-  const before = Object.keys(stored);
-  if (keys.length !== before.length) return null;
+  const keys = changedSince(stored, items) ?? sameKeys(stored, items);
+  if (keys === null) return null;
   const changed: [string, Item][] = [];
-  for (const [index, key] of keys.entries()) {
-    if (before[index] !== key) return null;
+  for (const key of keys) {
     const [was, is] = [stored[key], items[key] as Item];
     // Where all items are looked through, most of them are made anew and are as they were.
     if (was !== is && JSON.stringify(was) !== JSON.stringify(is)) changed.push([key, is]);
   }
   return changed;
+}
+
+/** Null where they are not the same, in the same order. */
+function sameKeys(stored: Items, items: Items): readonly string[] | null {
+  const [before, keys] = [Object.keys(stored), Object.keys(items)];
+  return keys.length === before.length && keys.every((key, index) => key === before[index]) ? keys : null;
 }
 
 /** The text of a state without its items, as it is stored. */

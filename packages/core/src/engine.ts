@@ -51,6 +51,7 @@ export {
 } from './engine/gateWork.ts';
 export { type Goal, goalAuthor, goalOf, goalPrincipal, goalText, isUnsigned } from './engine/goal.ts';
 export { type HeldAt, holds, holdsAnItem, isStillSo } from './engine/holding.ts';
+export { changedSince, type ItemStand, type Items, standOf } from './engine/itemStand.ts';
 export type { ToolUse } from './engine/judgeTool.ts';
 export { judgeTool, normalise, pathsOf } from './engine/judgeTool.ts';
 export { type KnownNames, knownNames } from './engine/knownNames.ts';

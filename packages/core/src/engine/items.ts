@@ -34,11 +34,12 @@ export function considerItem(
     ...(done.would.length === 0 ? {} : { wouldRefuse: done.would }),
     ...installable(done.outcome, circumstance.database),
   };
+  // Of thousands, each would be looked at again only to know that this was not the last.
+  if (standOf(run.work.items).open.some(([one]) => one !== key))
+    return { verdict: passed(done.would, done.warnings), events: [completed] };
   const itself = apply(run, completed);
-  const { open, failed } = standOf(itself.work.items);
-  if (open.length > 0 || failed.length > 0) {
-    const events: RunEvent[] = [completed];
-    if (open.length === 0) events.push(failedItems(itself, now));
+  if (standOf(itself.work.items).failed.length > 0) {
+    const events = [completed, failedItems(itself, now)];
     return { verdict: passed(done.would, done.warnings), events };
   }
   // The join belongs to the one who made it possible: they go on with the run, in an epoch of their own.
