@@ -10,6 +10,7 @@ import { FINDING_CLAUSES } from './findingClauses.ts';
 import { HUMAN_CLAUSES } from './humanClauses.ts';
 import { KEPT_CLAUSES } from './keptClauses.ts';
 import { LEASE_CLAUSES, sampleLease } from './leaseClauses.ts';
+import { ITEM_CLAUSES } from './itemClauses.ts';
 import { RUN_CLAUSES } from './runClauses.ts';
 import { afterDraft, type Sha256, sampleDraft, samplesWith } from './samples.ts';
 import { TRUST_CLAUSES } from './trustClauses.ts';
@@ -90,6 +91,7 @@ async function outliveRestart({ store, reopen }: OpenedStore, expect: Expect, ru
 
 const CLAUSES: readonly Clause[] = [
   ...RUN_CLAUSES,
+  ...ITEM_CLAUSES,
   ...FINDING_CLAUSES,
   ...WORKFLOW_CLAUSES,
   ...WORKSPACE_CLAUSES,

@@ -79,6 +79,17 @@ CREATE TABLE unheaded (
 ) STRICT;
 `;
 
+/** Where the items of a run stand in its state. */
+export const RESULTS_IN_STATE = `CASE WHEN json_type(state, '$.work.items') = 'object' THEN (
+      SELECT json_group_object(item.key, json_object(
+        'status', item.value ->> '$.status',
+        'result', json(item.value -> '$.evidence'),
+        'error', item.value ->> '$.error',
+        'retryCount', item.value ->> '$.attempts'
+      ))
+      FROM json_each(state, '$.work.items') AS item
+    ) END`;
+
 /** The second half, once everything is in its new place. */
 export const afterHistoryMigration = `
 DROP TABLE unheaded_before;
@@ -87,9 +98,13 @@ DROP TABLE runs_before;
 
 CREATE UNIQUE INDEX audit_by_run ON audit(run, seq);
 ${findingIndexes.replace(/^CREATE INDEX leases_by_end.*$/m, '')}
-CREATE VIEW workflow_runs AS
+${workflowRuns({ state: 'runs.state', parallelResults: RESULTS_IN_STATE })}`;
+
+/** The view that design 2 names, on runs whose state is this text and whose items give these results. */
+export function workflowRuns({ state, parallelResults }: WorkflowRuns): string {
+  return `CREATE VIEW workflow_runs AS
 WITH whole AS (
-  SELECT key, id, workflow_id, phase, last_step, ${filled('runs.state')} AS state FROM runs
+  SELECT key, id, workflow_id, phase, last_step, ${filled(state)} AS state FROM runs
 )
 SELECT
   id,
@@ -115,15 +130,7 @@ SELECT
       'error', state ->> '$.work.failure',
       'attempt', state ->> '$.work.attempts'
     ) END),
-    'parallelResults', json(CASE WHEN json_type(state, '$.work.items') = 'object' THEN (
-      SELECT json_group_object(item.key, json_object(
-        'status', item.value ->> '$.status',
-        'result', json(item.value -> '$.evidence'),
-        'error', item.value ->> '$.error',
-        'retryCount', item.value ->> '$.attempts'
-      ))
-      FROM json_each(state, '$.work.items') AS item
-    ) END),
+    'parallelResults', json(${parallelResults}),
     'gateDecision', json((
       SELECT json_object(
         'gate', decided.text ->> '$.gate',
@@ -138,9 +145,16 @@ SELECT
   state -> '$.iterations' AS iteration_counts
 FROM whole;
 `;
+}
+
+interface WorkflowRuns {
+  /** Large values are still to be put in their places. */
+  readonly state: string;
+  readonly parallelResults: string;
+}
 
 /** A text with its large values in their places, which stand between two U+0001 and begin with their number. */
-function filled(text: string): string {
+export function filled(text: string): string {
   return `(
     WITH RECURSIVE filling(so_far) AS (
       SELECT ${text}
@@ -155,7 +169,7 @@ function filled(text: string): string {
 }
 
 /** The steps of a run that end with the given one. */
-function steps(last: string): string {
+export function steps(last: string): string {
   return `
     WITH RECURSIVE earlier(id, before, kind, text) AS (
       SELECT id, before, kind, text FROM texts WHERE id = ${last}

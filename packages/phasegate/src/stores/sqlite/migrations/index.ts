@@ -14,6 +14,7 @@ import { keptMigration } from './0011-kept.ts';
 import { fillWorkspaces, workspacesMigration } from './0012-workspaces.ts';
 import { fillStopped, stoppedIndexes, stoppedMigration } from './0013-stopped.ts';
 import { overriddenMigration } from './0014-overridden.ts';
+import { itemsMigration } from './0015-items.ts';
 import { moveHistory } from './moveHistory.ts';
 
 /** Every change of the schema in order; the database's `user_version` is how many it has. Never edit a released one. */
@@ -32,6 +33,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 12, sql: workspacesMigration, fill: fillWorkspaces },
   { number: 13, sql: stoppedMigration, fill: fillStopped, indexes: stoppedIndexes },
   { number: 14, sql: overriddenMigration },
+  { number: 15, sql: itemsMigration },
 ];
 
 /** One change of the schema. */
