@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Seal } from '@phasegate/core/ports';
+import type { Seal, Store, StoredRun } from '@phasegate/core/ports';
 import { afterDraft, create, sampleDraft, samplesWith } from '@phasegate/core/store-contract';
 import { expect, test, vi } from 'vitest';
 import { freshSchema } from '../../../test/postgres/sharedServer.ts';
@@ -37,6 +37,35 @@ test('of two nodes that write the same version of a run one wins, again and agai
   expect(wins).toBe(20);
   expect((await other.load('r1'))?.version).toBe(21);
   expect((await one.history('r1', { after: 0, limit: -1 })).length).toBe(21);
+});
+
+test('many items that nodes complete in turn are for each of them as the others left them', async () => {
+  const url = await freshSchema();
+  const nodes = [await openNode(url, seal), await openNode(url, seal)];
+  const item = { status: 'pending', value: null, evidence: null, attempts: 0, error: null } as const;
+  const keys = Array.from({ length: 50 }, (_, index) => `area-${index}`);
+  const run = sampleRun('r1');
+  const items = Object.fromEntries(keys.map((key) => [key, item]));
+  await create(nodes[0] as Store, { ...run, work: { ...run.work, items } });
+
+  for (const [index, key] of keys.slice(0, 24).entries()) {
+    const node = nodes[index % 2] as Store;
+    const { run: found, version } = (await node.load('r1')) as StoredRun;
+    const evidence = { text: `${key} is done `.repeat(index) };
+    const done = { ...found.work.items, [key]: { ...item, status: 'completed', evidence } } as const;
+    const next = { ...found, work: { ...found.work, items: done } };
+    expect(await node.save(next, version, [sampleDraft('item_completed', { evidence })])).toBe(true);
+  }
+
+  const fresh = await openNode(url, seal);
+  const all = Object.values((await fresh.load('r1'))?.run.work.items ?? {});
+  expect(all.map(({ status }) => status)).toEqual(keys.map((_, index) => (index < 24 ? 'completed' : 'pending')));
+  expect(await fresh.verify()).toMatchObject({ ok: true, runs: 1 });
+  const kinds = 'SELECT kind, count(*)::integer AS rows FROM texts WHERE kind > 0 GROUP BY kind ORDER BY kind';
+  expect(await tamper(url, kinds)).toEqual([
+    { kind: 3, rows: 1 },
+    { kind: 4, rows: 24 },
+  ]);
 });
 
 test('a reader of the feed who goes on behind what it has seen misses nothing, however nodes commit', async () => {
