@@ -49,9 +49,13 @@ export async function costsWithItems(sizes: readonly number[], tries: number) {
     await check();
     await act('check', check, tries);
     await act('complete', complete, most);
-    await act('claim', async () => {
-      token = await claim();
-    }, Math.max(1, Math.min(most, size - most - 2)));
+    await act(
+      'claim',
+      async () => {
+        token = await claim();
+      },
+      Math.max(1, Math.min(most, size - most - 2)),
+    );
     await close();
   }
   return costs;

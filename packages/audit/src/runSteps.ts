@@ -1,6 +1,13 @@
 import type { Json, Run } from '@phasegate/core';
 import { type CutText, type Cutter, type Part, withPlaces } from './cutText.ts';
-import { CHANGED_ITEMS, cutItems, ITEMS, type RunBefore, standApart, withoutItems } from './itemSteps.ts';
+import {
+  type CHANGED_ITEMS,
+  cutItems,
+  type ITEMS,
+  type RunBefore,
+  standApart,
+  withoutItems,
+} from './itemSteps.ts';
 import type { PreparedWrite } from './preparedWrite.ts';
 import { addedTo } from './runHistory.ts';
 

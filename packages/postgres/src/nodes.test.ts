@@ -59,9 +59,12 @@ test('many items that nodes complete in turn are for each of them as the others 
 
   const fresh = await openNode(url, seal);
   const all = Object.values((await fresh.load('r1'))?.run.work.items ?? {});
-  expect(all.map(({ status }) => status)).toEqual(keys.map((_, index) => (index < 24 ? 'completed' : 'pending')));
+  expect(all.map(({ status }) => status)).toEqual(
+    keys.map((_, index) => (index < 24 ? 'completed' : 'pending')),
+  );
   expect(await fresh.verify()).toMatchObject({ ok: true, runs: 1 });
-  const kinds = 'SELECT kind, count(*)::integer AS rows FROM texts WHERE kind > 0 GROUP BY kind ORDER BY kind';
+  const kinds =
+    'SELECT kind, count(*)::integer AS rows FROM texts WHERE kind > 0 GROUP BY kind ORDER BY kind';
   expect(await tamper(url, kinds)).toEqual([
     { kind: 3, rows: 1 },
     { kind: 4, rows: 24 },

@@ -25,7 +25,9 @@ export const ITEM_CLAUSES: readonly Clause[] = [
       for (const key of keys.slice(10, 30))
         await save(withItems(run, { ...run.work.items, [key]: done(key.repeat(200)) }));
       const all = Object.entries(run.work.items ?? {});
-      await save(withItems(run, Object.fromEntries(all.map(([key, item]) => [key, { ...item, attempts: 1 }]))));
+      await save(
+        withItems(run, Object.fromEntries(all.map(([key, item]) => [key, { ...item, attempts: 1 }]))),
+      );
       await save(withItems(run, JSON.parse(JSON.stringify(run.work.items))));
       await save(withItems(run, Object.fromEntries(all.toReversed())));
       await save(withItems(run, Object.fromEntries(all.slice(0, 3))));

@@ -57,14 +57,19 @@ test('items are read again as they were written, and the view shows them', async
   await store.close();
   const again = state.open();
   expect((await again.load('r1'))?.run.work).toEqual(run.work);
-  expect(Object.keys((await again.load('r1'))?.run.work.items ?? {})).toEqual(Object.keys(run.work.items ?? {}));
+  expect(Object.keys((await again.load('r1'))?.run.work.items ?? {})).toEqual(
+    Object.keys(run.work.items ?? {}),
+  );
   expect((await again.verify()).findings).toEqual([]);
   await again.close();
   const [row] = state.read('SELECT checkpoint_json FROM workflow_runs');
   const { parallelResults, ...checkpoint } = JSON.parse(String(row?.checkpoint_json));
   expect(checkpoint).toMatchObject({ currentStep: 'DRAFT', completedSteps: [] });
   expect(Object.keys(parallelResults).length).toBe(30);
-  expect(parallelResults['area-4']).toMatchObject({ status: 'completed', result: { text: expect.any(String) } });
+  expect(parallelResults['area-4']).toMatchObject({
+    status: 'completed',
+    result: { text: expect.any(String) },
+  });
   expect(parallelResults['area-5']).toEqual({ status: 'pending', result: null, error: null, retryCount: 0 });
 });
 
@@ -89,7 +94,10 @@ test('a run whose many items stand in its state is read, and has them in its ste
 describe('changed items of a run are found, and the run is refused [adv.H2]:', () => {
   test.each([
     ['one was changed', `UPDATE texts SET text = replace(text, 'done 3', 'done 8') WHERE kind = 4`],
-    ['one among all was changed', `UPDATE texts SET text = replace(text, 'pending', 'completed') WHERE kind = 3`],
+    [
+      'one among all was changed',
+      `UPDATE texts SET text = replace(text, 'pending', 'completed') WHERE kind = 3`,
+    ],
     ['the newest was left out', 'UPDATE runs SET last_step = last_step - 1'],
     ['all were dropped', 'DELETE FROM texts WHERE kind = 3'],
     ['all were said to be only some', 'UPDATE texts SET kind = 4 WHERE kind = 3'],
