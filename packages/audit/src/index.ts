@@ -2,7 +2,6 @@ export * from './archivedStub.ts';
 export * from './commitListeners.ts';
 export * from './cutText.ts';
 export * from './headSum.ts';
-export * from './itemSteps.ts';
 export * from './leaseNow.ts';
 export * from './leaseSeal.ts';
 export * from './preparedWrite.ts';
