@@ -107,8 +107,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a parallel phase is joined before every item is done',
     file: 'items.ts',
-    find: 'if (open.length > 0 || failed.length > 0) {',
-    replace: 'if (failed.length > 0) {',
+    find: 'if (standOf(run.work.items).open.some(([one]) => one !== key))',
+    replace: 'if (standOf(run.work.items).total === 0)',
   },
   {
     name: 'any agent works on any run',
