@@ -1,8 +1,10 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { cases } from '../../../../test/tier.ts';
 import { claimability, freeItem, heldItems, openItems } from './claimable.ts';
 import { AGENT, BOB, complete, ENGINE, phases, started, submit, workflowOf } from './fixtures/walks.ts';
 import { holdsAnItem } from './holding.ts';
-import { type Items, standOf } from './itemStand.ts';
+import { changedSince, type Items, standOf, withOne } from './itemStand.ts';
 import type { Principal, Run } from './run.ts';
 import { viewFor } from './viewFor.ts';
 
@@ -116,4 +118,33 @@ test('a second look at a run with many items looks at none of them, and one afte
   const next = { ...many, work: { ...many.work, items: after } } as Run;
   expect(ask(next)).toEqual(['begun', 'area-1', 1000, 1, true]);
   expect(textOf(next, AGENT)).toContain('1000 in all');
+});
+
+test('no item that changed is missing from those that a store is told of, whatever was made of which', () => {
+  const KEYS = ['1', '__proto__', 'b', 'a'];
+  const item = (attempts: number) =>
+    ({ status: 'pending', attempts, evidence: {}, error: null }) as unknown as Items[string];
+  const first = Object.fromEntries(KEYS.map((key) => [key, item(0)])) as Items;
+  const step = fc.record({ of: fc.nat(20), key: fc.constantFrom(...KEYS), isRead: fc.boolean() });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 20 }), (steps) => {
+      const made: Items[] = [{ ...first }];
+      for (const [index, { of, key, isRead }] of steps.entries()) {
+        // Half of them follow the newest, as runs do, and the others what was not written.
+        const before = made[of < 10 ? made.length - 1 : of % made.length] as Items;
+        made.push(withOne(isRead && of > 15 ? { ...before } : before, key, item(index + 1)));
+      }
+      for (const [at, earlier] of made.entries()) {
+        for (const later of made.slice(at)) {
+          expect(Object.keys(later)).toEqual(Object.keys(earlier));
+          const told = changedSince(earlier, later);
+          const changed = KEYS.filter((key) => earlier[key] !== later[key]);
+          if (told !== null) expect(changed.filter((key) => !told.includes(key))).toEqual([]);
+        }
+      }
+      const [one, other] = [made[0] as Items, withOne(made[0] as Items, 'a', item(99))];
+      expect(changedSince(one, other)).toEqual(['a']);
+    }),
+    { numRuns: cases({ quick: 200, full: 5000 }) },
+  );
 });

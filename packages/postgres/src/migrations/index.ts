@@ -1,5 +1,4 @@
 import { firstMigration } from './0001-first.ts';
-import { itemsMigration } from './0002-items.ts';
 
 /** In order; the number of a format is how many were applied. Each only adds, so that nodes of the version before go on. */
-export const MIGRATIONS: readonly string[] = [firstMigration, itemsMigration];
+export const MIGRATIONS: readonly string[] = [firstMigration];
