@@ -21,7 +21,7 @@ import { createLines, type Lines, nothing, type Stranger } from './lines.ts';
 import { countRequests } from './log.ts';
 import { methodsOf } from './methodsOf.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
-import type { McpCaller, McpMount, RestEnv, RestParts, RouteParts } from './parts.ts';
+import type { Caller, McpCaller, McpMount, RestEnv, RestParts, RouteParts } from './parts.ts';
 import { createChallenges } from './passkeys/challenges.ts';
 import { createPassphraseTries } from './passphraseTries.ts';
 import { humanAtSocket } from './peers.ts';
@@ -108,7 +108,7 @@ export function createRestApp(given: RestParts): RestApp {
 
   app.get('/healthz', health.alive);
   app.get('/readyz', health.ready);
-  app.get('/metrics', health.callerOfMetrics(callers), health.metricsGuard, health.metrics);
+  app.get('/metrics', health.callerOfMetrics(callers), inTurn, health.metricsGuard, health.metrics);
   registerSessionRoutes(app, parts, { sessions, signIn });
   const routeParts: RouteParts = {
     ...parts,
@@ -173,7 +173,9 @@ const LARGEST_SIGN_IN = 16 * 1024;
 /** Anyone who sends many requests at once waits for themselves; each is a connection, and there is an end of those. */
 function beginInTurn(lines: Lines): MiddlewareHandler<RestEnv> {
   return async (c, next) => {
-    const caller = c.get('caller');
+    const caller = c.get('caller') as Caller | undefined;
+    // Those who show the token of metrics are nobody.
+    if (caller === undefined) return next();
     // Hooks of all sessions have one name: their route tells the large from the small.
     const name = caller.kind === 'hook' && isHook(c.req.path) ? null : nameOf(caller);
     // Those that nobody is named by had their turn among strangers.
@@ -194,24 +196,26 @@ function refusedInLine(guard: MiddlewareHandler<RestEnv>, lines: Lines): Middlew
   };
 }
 
-/** Pages, and paths where there is nothing, which need no caller: who was signed in has a line, and all others wait among strangers. */
+/**
+ * Pages, and paths where there is nothing, which need no caller: who was signed in has a line, and all others wait among
+ * strangers. INVARIANT: nothing else is done in a stranger's turn. What comes after may need one, and would wait for itself.
+ */
 function pagesInLine(sessions: Sessions, lines: Lines): MiddlewareHandler<RestEnv> {
   return async (c, next) => {
     const { path } = c.req;
-    if (/^\/(api\/|(mcp|metrics)$)/.test(path)) return next();
+    // Probes ask nobody, and are how a server is known to be there: no flood keeps them waiting.
+    if (/^\/(api(\/|$)|(mcp|metrics|healthz|readyz)$)/.test(path)) return next();
     const shown = cookieIn(c);
     const name = sessions.holderOf(shown);
     if (name !== null) return lines.as(name, next);
-    // Whose page it is, or which session ends, is looked up by the cookie.
-    if (shown.secrets.length > 0 && path !== '/sign-in') return lines.asStranger(c, 'session', next);
-    await lines.asStranger(c, strangerAt(path), nothing);
+    await lines.asStranger(c, strangerAt(path, shown.secrets.length > 0), nothing);
     return next();
   };
 }
 
-function strangerAt(path: string): Stranger {
+function strangerAt(path: string, showsSession: boolean): Stranger {
   if (path === '/sign-in') return 'signing in';
-  return path === '/healthz' || path === '/readyz' ? 'probe' : 'nobody';
+  return showsSession ? 'session' : 'nobody';
 }
 
 function signsIn(c: Context<RestEnv>): boolean {

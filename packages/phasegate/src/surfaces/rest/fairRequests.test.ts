@@ -145,6 +145,55 @@ test.each(['pgk_no', 'e30.e30.no'])(
   },
 );
 
+const COOKIE = { cookie: 'phasegate_session=pgc_unknown' };
+
+test('nobody waits for themselves: strangers are answered after one with a session at any path [adv.O5]', async () => {
+  const door = openDoor();
+  const place = `/s/${'a'.repeat(43)}`;
+  for (const path of [
+    '',
+    '/',
+    '/api',
+    '/api/',
+    '/api/v1',
+    '/mcp',
+    '/metrics',
+    '/healthz',
+    '/readyz',
+    '/sign-out',
+  ])
+    for (const at of [path, `${place}${path}`]) {
+      const { status } = await door.app.request(at === '' ? '/' : at, { headers: COOKIE });
+      expect([at, status], at).not.toEqual([at, 500]);
+    }
+  for (const path of ['/sign-in', '/healthz', '/api/v1/runs'])
+    expect((await door.app.request(path)).status).toBeLessThan(500);
+});
+
+test('probes wait for no stranger, and signing in for no look at the store [adv.O5]', async () => {
+  const held = Promise.withResolvers<void>();
+  const door = openDoor();
+  const project = door.project as { noteCredentialFailure: (data: never) => Promise<void> };
+  project.noteCredentialFailure = () => held.promise;
+  const guess = door.app.request(CHECK, { method: 'POST', headers: { authorization: 'Bearer pgk_no' } });
+  const flood = Array.from({ length: 100 }, () => door.app.request('/sign-in'));
+
+  expect((await door.app.request('/healthz')).status).toBe(200);
+  for (const response of await Promise.all(flood)) expect([200, 429]).toContain(response.status);
+  expect((await door.app.request('/sign-in')).status).toBe(200);
+  held.resolve();
+  expect((await guess).status).toBe(401);
+});
+
+test('agents at their sockets take no place of those who sign in [adv.O5]', async () => {
+  const door = openDoor();
+  const flood = Array.from({ length: 256 }, (_, index) =>
+    door.app.request('/sign-in', {}, { peer: `agent${index % 4}` } as never),
+  );
+  expect((await door.app.request('/sign-in')).status).toBe(200);
+  for (const { status } of await Promise.all(flood)) expect([403, 429]).toContain(status);
+});
+
 test('the one who has an old token of an agent neither delays nor locks out that agent [adv.O5]', async () => {
   const door = openDoor();
   const [old, fresh] = [await door.holder('ada'), await door.holder('ada2')];

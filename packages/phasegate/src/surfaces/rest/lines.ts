@@ -20,7 +20,7 @@ export interface Lines {
    */
   asPerhapsEnded<T>(agent: string, work: () => Promise<T>): Promise<T>;
   /**
-   * Does what is to be done for one whom nobody vouches for: one at a time in all, by turns of where they come from.
+   * Does what is to be done for one whom nobody vouches for: one look at the store at a time in all, by turns of where they come from.
    * Throws `rate_limited` where too many from there, or in all, wait already.
    */
   asStranger<T>(c: Context<RestEnv>, as: Stranger, work: () => Promise<T>): Promise<T>;
@@ -34,14 +34,14 @@ export type Stranger =
   | 'session'
   | 'signing in'
   /** No credential at all. */
-  | 'nobody'
-  | 'probe';
+  | 'nobody';
 
 /** The lines of one server. */
 export function createLines(starts: FairStarts): Lines {
   const underWay = createTurns({ what: 'requests', atOnce: MOST_UNDER_WAY, waiting: 0 });
   const ended = createTurns({ what: 'tokens to look at', atOnce: MOST_UNDER_WAY, waiting: 0 });
-  const byTurns = createByTurns();
+  // A look at a store that is slow, or away, holds up those alone who wait to be looked at.
+  const [looks, others] = [createByTurns(), createByTurns()];
   const waiting = new Map<string, number>();
 
   /** Counts one that waits, in each of these, if all of them have room for it; the answer takes it back. */
@@ -79,13 +79,16 @@ export function createLines(starts: FairStarts): Lines {
       }
     },
 
-    async asStranger(c, as, work) {
+    async asStranger(c, given, work) {
+      // Nobody signs in through the socket of an agent: agents do not take the places of those who do.
+      const as = c.env?.peer === undefined ? given : 'refused';
       const name = `${as} ${sourceOf(c)}`;
       const leave = join([
         [name, MOST_OF_SOURCE],
         [as, MOST_STRANGERS],
       ]);
       try {
+        const byTurns = as === 'refused' || as === 'session' ? looks : others;
         return await byTurns.act(name, async () => {
           await starts.begin(STRANGERS);
           return await work();
