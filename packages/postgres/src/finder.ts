@@ -235,8 +235,11 @@ async function treesInUse(query: Query): Promise<ReadonlySet<string>> {
     const { rows } = await query(UNDER_WAY, [['queued', ...UNFINISHED_STATUSES], after]);
     for (const row of rows) {
       after = integer(row, 'key');
-      // Large values stand elsewhere, and no measure is one.
-      const state = JSON.parse(text(row, 'state').replaceAll(ANY_PLACE, 'null')) as Json;
+      // Large values stand elsewhere, and no measure is one; the mark of items that stand in the steps comes before it all.
+      const placeless = text(row, 'state')
+        .replaceAll(ANY_PLACE, 'null')
+        .replace(/^null(?=\{)/, '');
+      const state = JSON.parse(placeless) as Json;
       for (const part of ['work', 'wait']) {
         const tree = own(own(state, part) ?? null, 'tree');
         if (typeof tree === 'string') trees.add(tree);

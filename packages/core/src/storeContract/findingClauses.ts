@@ -193,11 +193,15 @@ export const FINDING_CLAUSES: readonly Clause[] = [
       await create(store, sampleRun('none'));
       await create(store, measured(sampleRun('a'), 'shared'));
       await create(store, measured(sampleRun('b'), 'shared'));
+      const many = sampleRun('many');
+      const item = { status: 'pending', attempts: 0, evidence: {}, error: null };
+      const items = Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`item ${index}`, item]));
+      await create(store, measured({ ...many, work: { ...many.work, items } } as unknown as Run, 'of many'));
       await create(store, measured(sampleRun('q', { status: 'queued', holder: null }), 'queued'));
       await create(store, measured({ ...gated, wait: { ...wait, tree: 'at the gate' } } as Run, 'before it'));
       const over = { ...measured(sampleRun('over'), 'over'), status: 'completed', phase: null } as Run;
       await create(store, over);
-      const all = ['shared', 'queued', 'at the gate', 'before it'];
+      const all = ['shared', 'of many', 'queued', 'at the gate', 'before it'];
       expect(await store.treesInUse()).toEqual(new Set(all));
       await store.save(measured(sampleRun('q'), 'newer'), 1, []);
       await store.save(
@@ -205,7 +209,9 @@ export const FINDING_CLAUSES: readonly Clause[] = [
         1,
         [],
       );
-      expect(await store.treesInUse()).toEqual(new Set(['shared', 'newer', 'at the gate', 'before it']));
+      expect(await store.treesInUse()).toEqual(
+        new Set(['shared', 'newer', 'of many', 'at the gate', 'before it']),
+      );
     },
   },
 ];

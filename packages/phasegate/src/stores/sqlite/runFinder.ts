@@ -244,12 +244,15 @@ export const IN_WORKSPACE = `${LINES} JOIN workspaces INDEXED BY workspaces_by_p
 
 export const COUNTED = 'SELECT status, count(*) AS runs FROM runs INDEXED BY runs_by_status GROUP BY status';
 
+/** Without the mark of items that stand in the steps. */
+const STATE = "replace(state, char(1) || 'items:0:' || char(1), '')";
+
 /** What cannot be read fails as a whole: a measure nobody is known to have would be dropped. */
 export const TREES = ['work', 'wait']
   .map(
-    (part) => `SELECT json_extract(state, '$.${part}.tree') AS tree FROM runs INDEXED BY runs_by_status
+    (part) => `SELECT json_extract(${STATE}, '$.${part}.tree') AS tree FROM runs INDEXED BY runs_by_status
   WHERE status IN (${['queued', ...UNFINISHED_STATUSES].map((status) => `'${status}'`).join(', ')})
-    AND json_extract(state, '$.${part}.tree') IS NOT NULL`,
+    AND json_extract(${STATE}, '$.${part}.tree') IS NOT NULL`,
   )
   .join(' UNION ');
 

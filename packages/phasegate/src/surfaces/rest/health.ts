@@ -30,7 +30,11 @@ export function createHealth(
   const readiness = oneLookAtATime(parts);
   const { metricsToken } = parts.settings;
   return {
-    callerOfMetrics: (callers) => (c, next) => (shows(c, metricsToken) ? next() : callers(c, next)),
+    // Who needs no credential and shows none is not bound to anybody: they are counted once for all who ask.
+    callerOfMetrics: (callers) => (c, next) =>
+      shows(c, metricsToken) || (metricsToken === undefined && isLocal(c, parts.settings) && showsNothing(c))
+        ? next()
+        : callers(c, next),
     metricsGuard: async (c, next) => {
       const open = metricsToken === undefined ? isLocal(c, parts.settings) : shows(c, metricsToken);
       if (!open && c.get('caller').kind !== 'human') throw wrongKind(c.get('caller'), METRICS_CREDENTIAL);
@@ -113,4 +117,8 @@ function isLocal(c: Context<RestEnv>, { origin, behindProxy = false }: RestSetti
   const peer = c.env?.incoming?.socket.remoteAddress ?? new URL(origin).hostname;
   if (behindProxy || !isLoopback(peer)) return false;
   return !FORWARDED.some((name) => c.req.header(name) !== undefined);
+}
+
+function showsNothing(c: Context<RestEnv>): boolean {
+  return c.req.header('authorization') === undefined && c.req.header('cookie') === undefined;
 }
