@@ -25,6 +25,15 @@ export class GuardedClient extends pg.Client {
       if (inside._connecting) connection.emit('error', error);
     });
   }
+
+  /** The driver tells nobody of a connection that is ended while it is made: who waits for it would do so for ever. */
+  override end(): Promise<void>;
+  override end(done: (error: Error) => void): void;
+  override end(done?: (error: Error) => void): Promise<void> | void {
+    const { _connecting, connection } = this as unknown as Inside;
+    if (_connecting) connection.emit('error', new Error('the connection was ended while it was made'));
+    return done === undefined ? super.end() : super.end(done);
+  }
 }
 
 /** What the driver has no types for. */
