@@ -73,9 +73,10 @@ export async function hereRun(request: HereRunRequest): Promise<HereRunResult> {
     const counts = await reader.countByStatus();
     return Object.entries(counts).reduce((sum, [status, count]) => sum + (ENDED.has(status) ? 0 : count), 0);
   };
-  await play(historian, request, { chance, open });
+  const inTime = <T>(what: string, work: Promise<T>) => endsInTime(work, () => stuck(what, historian));
+  await play(historian, request, { chance, open, inTime });
   // The last word is missed by all who listen: they are cut off right before it.
-  await cutListeners(url);
+  await inTime('connections are not cut', cutListeners(url));
   await reader.note(null, [sampleDraft('server_started')]);
   calm.resolve();
   const end = await reader.feedEnd();
@@ -85,9 +86,9 @@ export async function hereRun(request: HereRunRequest): Promise<HereRunResult> {
     ({ id }) => id <= end,
   );
   const verified = await reader.verify();
-  await watching.stop();
-  await here.close();
-  await reader.close();
+  await inTime('those who watch do not end', watching.stop());
+  await inTime('nodes do not close', here.close());
+  await inTime('the one who reads does not close', reader.close());
   const checked = checkHistory({ acts: historian.acts, audit, watched, verified }, WORKFLOW);
   return { ...checked, deaths: here.deaths(), records: audit.length };
 }
@@ -99,14 +100,14 @@ const PATIENCE_WITH_PLANTS_MS = 5_000;
 async function play(
   historian: Historian,
   { agents, runs, planted }: HereRunRequest,
-  { chance, open }: { readonly chance: Seeded; open(): Promise<number> },
+  { chance, open, inTime }: Playing,
 ): Promise<void> {
   const made = Array.from({ length: runs }, async () => {
     let answered = await historian.ask('starter', chance.below(SHIFTS.length), { kind: 'start' });
     while (answered.kind !== 'started')
       answered = await historian.ask('starter', chance.below(SHIFTS.length), { kind: 'start' });
   });
-  await Promise.all(made);
+  await inTime('runs do not start', Promise.all(made));
   let isOver = false;
   const world = {
     historian,
@@ -125,12 +126,30 @@ async function play(
     isOver = historian.acts.length > most || (await open()) === 0;
     if (performance.now() > latest) throw stuck('runs do not end', historian);
   }
-  const back = Promise.all(working).then(() => true);
-  if (!(await Promise.race([back, pause(LONGEST_ANSWER_MS, false)]))) throw stuck('agents wait', historian);
+  await inTime('agents wait', Promise.all(working));
+}
+
+interface Playing {
+  readonly chance: Seeded;
+  open(): Promise<number>;
+  inTime<T>(what: string, work: Promise<T>): Promise<T>;
 }
 
 /** Far longer than it takes, and short enough that a run which hangs says where. */
 const [LONGEST_PLAY_MS, LONGEST_ANSWER_MS] = [300_000, 60_000];
+
+async function endsInTime<T>(work: Promise<T>, late: () => Error): Promise<T> {
+  const over = new AbortController();
+  const waited = pause(LONGEST_ANSWER_MS, undefined, { signal: over.signal }).then(() => {
+    throw late();
+  });
+  try {
+    return await Promise.race([work, waited]);
+  } finally {
+    waited.catch(() => undefined);
+    over.abort();
+  }
+}
 
 function stuck(what: string, { unanswered, acts }: Historian): Error {
   return new Error(`${what}: ${acts.length} acts, without an answer:\n${unanswered().join('\n')}`);
