@@ -134,6 +134,14 @@ export function putBack(
   return whole;
 }
 
+/** The text with nothing in place of its parts: the structure that is the engine's own. */
+export function withoutParts(stored: string): string {
+  return stored
+    .split(MARK)
+    .map((piece, index) => (index % 2 === 0 ? piece : 'null'))
+    .join('');
+}
+
 /** The part of a place, where it is what it was. */
 function partAt(place: string, partOf: (id: number) => string | undefined): string | undefined {
   const [id, length, digest] = place.split(':');

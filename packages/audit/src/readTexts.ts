@@ -1,5 +1,5 @@
-import type { Run } from '@phasegate/core';
-import { wholeLength, withPlacesOf } from './cutText.ts';
+import { type Json, own, type Run } from '@phasegate/core';
+import { wholeLength, withoutParts, withPlacesOf } from './cutText.ts';
 import { itemsFrom, stateIn } from './itemSteps.ts';
 import { NO_STEPS, nextDigest } from './runHistory.ts';
 import { digestOf } from './runSeal.ts';
@@ -54,6 +54,18 @@ export function readTexts(texts: TextsOfRun): ReadRun {
     stateLength: wholeLength(state),
     itemsApart,
   };
+}
+
+/**
+ * The measures of the workspace that a stored state has. No measure is large, so none stands elsewhere. Throws where the
+ * state cannot be read: a measure that nobody is known to have would be dropped.
+ */
+export function treesIn(stored: string): readonly string[] {
+  const state = JSON.parse(withoutParts(stateIn(stored).state)) as Json;
+  return ['work', 'wait'].flatMap((part) => {
+    const tree = own(own(state, part) ?? null, 'tree');
+    return typeof tree === 'string' ? [tree] : [];
+  });
 }
 
 function runOf({ named, state: stored, steps, whole }: TextsOfRun): ReadRun['run'] {

@@ -1,5 +1,5 @@
-import { goesOn, placesInTheWay, tampered, wantedPlace } from '@phasegate/audit';
-import { type Json, own, type RunSummary } from '@phasegate/core';
+import { goesOn, placesInTheWay, tampered, treesIn, wantedPlace } from '@phasegate/audit';
+import type { RunSummary } from '@phasegate/core';
 import { UNFINISHED_STATUSES } from '@phasegate/core/contract';
 import { canClaim } from '@phasegate/core/engine';
 import { targetKey } from '@phasegate/core/model';
@@ -7,7 +7,6 @@ import type { ClaimableQuery, ClaimableRun, RunFinder, RunListQuery, RunStore } 
 import { auditRecord, wholeData } from './audit.ts';
 import type { Database, Query } from './database.ts';
 import { integer, isStorable, type Row, text, textOrNull } from './rows.ts';
-import { ANY_PLACE } from './textParts.ts';
 import type { Writer } from './writer.ts';
 
 /** What a store lists and finds of its runs, each by its index. */
@@ -228,22 +227,13 @@ const HELD = `SELECT count(*) AS held FROM
 
 const UNDER_WAY = `SELECT key, state FROM runs WHERE status = ANY($1) AND key > $2 ORDER BY key LIMIT 500`;
 
-/** What cannot be read fails as a whole: a measure nobody is known to have would be dropped. */
 async function treesInUse(query: Query): Promise<ReadonlySet<string>> {
   const trees = new Set<string>();
   for (let after = -1; ; ) {
     const { rows } = await query(UNDER_WAY, [['queued', ...UNFINISHED_STATUSES], after]);
     for (const row of rows) {
       after = integer(row, 'key');
-      // Large values stand elsewhere, and no measure is one; the mark of items that stand in the steps comes before it all.
-      const placeless = text(row, 'state')
-        .replaceAll(ANY_PLACE, 'null')
-        .replace(/^null(?=\{)/, '');
-      const state = JSON.parse(placeless) as Json;
-      for (const part of ['work', 'wait']) {
-        const tree = own(own(state, part) ?? null, 'tree');
-        if (typeof tree === 'string') trees.add(tree);
-      }
+      for (const tree of treesIn(text(row, 'state'))) trees.add(tree);
     }
     if (rows.length === 0) return trees;
   }

@@ -31,8 +31,6 @@ export async function readParts(
 }
 
 const MARK = '\u0001';
-/** What stands in a text for a value that stands elsewhere. */
-export const ANY_PLACE = new RegExp(`${MARK}[^${MARK}]*${MARK}`, 'g');
 const PLACE = new RegExp(`${MARK}(\\d{1,9}):[^${MARK}]*${MARK}`, 'g');
 
 const PARTS = `SELECT t.run, t.n, t.text FROM unnest($1::integer[], $2::bigint[], $3::integer[]) AS u(era, run, n)

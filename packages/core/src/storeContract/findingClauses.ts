@@ -197,11 +197,21 @@ export const FINDING_CLAUSES: readonly Clause[] = [
       const item = { status: 'pending', attempts: 0, evidence: {}, error: null };
       const items = Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`item ${index}`, item]));
       await create(store, measured({ ...many, work: { ...many.work, items } } as unknown as Run, 'of many'));
+      // What is handed in is stored elsewhere where it is large.
+      const large = sampleRun('large');
+      const held = { text: 'as large as it gets '.repeat(100) };
+      await create(
+        store,
+        measured(
+          { ...large, params: held, work: { ...large.work, evidence: held } } as unknown as Run,
+          'of large',
+        ),
+      );
       await create(store, measured(sampleRun('q', { status: 'queued', holder: null }), 'queued'));
       await create(store, measured({ ...gated, wait: { ...wait, tree: 'at the gate' } } as Run, 'before it'));
       const over = { ...measured(sampleRun('over'), 'over'), status: 'completed', phase: null } as Run;
       await create(store, over);
-      const all = ['shared', 'of many', 'queued', 'at the gate', 'before it'];
+      const all = ['shared', 'of many', 'of large', 'queued', 'at the gate', 'before it'];
       expect(await store.treesInUse()).toEqual(new Set(all));
       await store.save(measured(sampleRun('q'), 'newer'), 1, []);
       await store.save(
@@ -210,7 +220,7 @@ export const FINDING_CLAUSES: readonly Clause[] = [
         [],
       );
       expect(await store.treesInUse()).toEqual(
-        new Set(['shared', 'newer', 'of many', 'at the gate', 'before it']),
+        new Set(['shared', 'newer', 'of many', 'of large', 'at the gate', 'before it']),
       );
     },
   },

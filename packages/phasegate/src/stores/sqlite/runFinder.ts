@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import { wantedPlace } from '@phasegate/audit';
+import { treesIn, wantedPlace } from '@phasegate/audit';
 import type { RunSummary } from '@phasegate/core';
 import { RUN_STATUSES, UNFINISHED_STATUSES } from '@phasegate/core/contract';
 import { canClaim } from '@phasegate/core/engine';
@@ -49,7 +49,7 @@ export function openRunFinder(database: DatabaseSync, texts: Pick<TextTable, 'wh
   const held = lazily(database, HELD);
   const working = lazily(database, IN_WORKSPACE);
   const counted = lazily(database, COUNTED);
-  const trees = lazily(database, TREES);
+  const underWay = lazily(database, UNDER_WAY);
 
   function prepared(sql: string): Lazy {
     const known = lists.get(sql) ?? lazily(database, sql);
@@ -131,12 +131,12 @@ export function openRunFinder(database: DatabaseSync, texts: Pick<TextTable, 'wh
     inPlaces: (places, limit) =>
       places.flatMap((place) => working().all(place, limit).map(summary)).slice(0, limit),
     countHeld: (agent, most) => integer(held().get(agent, most) ?? {}, 'held'),
-    treesInUse: () =>
-      new Set(
-        trees()
-          .all()
-          .map((row) => text(row, 'tree')),
-      ),
+    treesInUse() {
+      const trees = new Set<string>();
+      // One at a time: all of them may be more than there is room for.
+      for (const row of underWay().iterate()) for (const tree of treesIn(text(row, 'state'))) trees.add(tree);
+      return trees;
+    },
     countByStatus: () =>
       Object.fromEntries(
         counted()
@@ -244,17 +244,8 @@ export const IN_WORKSPACE = `${LINES} JOIN workspaces INDEXED BY workspaces_by_p
 
 export const COUNTED = 'SELECT status, count(*) AS runs FROM runs INDEXED BY runs_by_status GROUP BY status';
 
-/** Without the mark of items that stand in the steps. */
-const STATE = "replace(state, char(1) || 'items:0:' || char(1), '')";
-
-/** What cannot be read fails as a whole: a measure nobody is known to have would be dropped. */
-export const TREES = ['work', 'wait']
-  .map(
-    (part) => `SELECT json_extract(${STATE}, '$.${part}.tree') AS tree FROM runs INDEXED BY runs_by_status
-  WHERE status IN (${['queued', ...UNFINISHED_STATUSES].map((status) => `'${status}'`).join(', ')})
-    AND json_extract(${STATE}, '$.${part}.tree') IS NOT NULL`,
-  )
-  .join(' UNION ');
+export const UNDER_WAY = `SELECT state FROM runs INDEXED BY runs_by_status
+  WHERE status IN (${['queued', ...UNFINISHED_STATUSES].map((status) => `'${status}'`).join(', ')})`;
 
 const FIRST = { key: '', number: -1 };
 
