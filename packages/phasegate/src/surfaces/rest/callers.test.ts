@@ -21,6 +21,18 @@ describe('a credential', () => {
     ]);
   });
 
+  test.each(['/api/v1/nowhere', '/api/v1/nowhere%0A/x', '/api/v1/nowhere%E2%80%A8', '/api/%0D'])(
+    'is looked at where there is no route, whatever is in the path: %s',
+    async (path) => {
+      const door = openDoor();
+
+      const response = await door.app.request(path, { headers: { authorization: 'Bearer pgk_guess' } });
+
+      expect(response.status).toBe(401);
+      expect(await door.noted('credential_failed')).toMatchObject([{ credential: 'agent_key' }]);
+    },
+  );
+
   test('that is missing is asked for, and its absence is on record', async () => {
     const door = openDoor();
 

@@ -20,8 +20,8 @@ export interface Lines {
    */
   asPerhapsEnded<T>(agent: string, work: () => Promise<T>): Promise<T>;
   /**
-   * Does what is to be done for one whom nobody vouches for: one look at the store at a time in all, by turns of where they come from.
-   * Throws `rate_limited` where too many from there, or in all, wait already.
+   * Does what is to be done for one whom nobody vouches for: one look at the store at a time in all, by turns of where
+   * they come from. Throws `rate_limited` where too many from there, or in all, wait already.
    */
   asStranger<T>(c: Context<RestEnv>, as: Stranger, work: () => Promise<T>): Promise<T>;
 }
