@@ -2,6 +2,7 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { PhasegateError } from '@phasegate/core';
 import { isPrincipalName } from '@phasegate/core/contract';
 import { isCapability } from '@phasegate/core/model';
+import { onceForAll } from '../limits/onceForAll.ts';
 import type { AgentRecord, AgentStore, Agents, HumanStore, LeaseStore, UnlockedHuman } from './ports.ts';
 import { demandRole } from './roles.ts';
 
@@ -30,7 +31,12 @@ export function createAgents({ store, now, releaseAll }: AgentParts): Agents {
     throw new PhasegateError('not_permitted', `a human is set up, so ${what} an agent needs that human`);
   }
 
-  const known = oneLookAtATime(() => store.agents());
+  // Anyone can show keys, thousands of them at once, before it is known who they are: the store is asked for all who came
+  // by then, without a rest after it. A look that was begun before a key was withdrawn is not for who shows it after that.
+  const known = onceForAll(
+    () => store.agents(),
+    async () => undefined,
+  );
   let lookedAt = Number.NEGATIVE_INFINITY;
 
   /**
@@ -154,33 +160,6 @@ export function createAgents({ store, now, releaseAll }: AgentParts): Agents {
       const owned = found.owner === undefined ? {} : { owner: found.owner };
       return { principal: { kind: 'agent', name: found.name, ...owned }, capabilities: found.capabilities };
     },
-  };
-}
-
-/**
- * Anyone can show keys, thousands of them at once, before it is known who they are: the store is asked for all who came
- * by then. INVARIANT: nobody gets a look that was begun before they came, so a key that was withdrawn is not good.
- */
-function oneLookAtATime<T>(look: () => Promise<T>): () => Promise<T> {
-  let underWay: Promise<unknown> | null = null;
-  let next: Promise<T> | null = null;
-
-  function begin(): Promise<T> {
-    next = null;
-    const mine = look();
-    const over = () => {
-      if (underWay === ended) underWay = null;
-    };
-    const ended: Promise<unknown> = mine.then(over, over);
-    underWay = ended;
-    return mine;
-  }
-
-  return () => {
-    if (next !== null) return next;
-    if (underWay === null) return begin();
-    next = underWay.then(begin);
-    return next;
   };
 }
 
