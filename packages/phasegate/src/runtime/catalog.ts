@@ -87,7 +87,7 @@ export function createCatalog({ root, loaders, globs, index }: CatalogOptions): 
       const place = `${wrong.file}:${wrong.line}:${wrong.column}`;
       return new PhasegateError(
         'workflow_unknown',
-        `there is no workflow \`${name}\` that can be read, and \`${path}\` has problems: ${place} ${wrong.message}`,
+        `no workflow \`${name}\` was found; \`${path}\` cannot be read: ${place} ${wrong.message}`,
         { hint: `it may be in that file: \`phasegate validate ${path}\` says all that is wrong` },
       );
     }

@@ -41,7 +41,7 @@ test('a script that is not there is refused, with how to name it', () => {
   expect(() => programFromHere(['node', 'lib/other.js', '{prompt}'], here)).toThrow(
     expect.objectContaining({
       code: 'usage',
-      message: expect.stringContaining('there is no file `lib/other.js` in this folder'),
+      message: expect.stringContaining('`lib/other.js` is not a file in this folder'),
       hint: 'name it by its whole path: `-- node /path/to/other.js {prompt}`',
     }),
   );

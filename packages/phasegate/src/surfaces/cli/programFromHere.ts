@@ -20,7 +20,7 @@ export function programFromHere(
   // Without a dot or a slash it may be a word of the interpreter's own.
   if (!/[./]/.test(script)) return [own, ...words];
   throw usageError(
-    `there is no file \`${oneLine(script)}\` in this folder, and agents start in an empty one`,
+    `\`${oneLine(script)}\` is not a file in this folder, and agents start in an empty folder of their own`,
     `name it by its whole path: \`-- ${[program, `/path/to/${basename(script)}`, ...rest].map(spelled).join(' ')}\``,
   );
 }
