@@ -10,7 +10,8 @@ const MEMORY = '/dev/shm';
 /** What a run may need at once, with much to spare; a container often has only 64 MiB of it. */
 const ENOUGH_BYTES = 4 * 1024 ** 3;
 
-const NAME = /^phasegate-tests-(\d+)$/;
+/** Of a run, or of a database server that a test has started beside it. */
+const NAME = /^phasegate-tests-(\d+)(?:-postgres-\w+)?$/;
 
 /**
  * The one folder in which a run of the tests makes all its temporary ones: it is `TMPDIR` of every worker. In memory
