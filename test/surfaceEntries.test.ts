@@ -350,12 +350,15 @@ test('@phasegate/markdown/tasks-md exports exactly these values', () => {
 
 test('@phasegate/audit exports exactly these values', () => {
   expect(Object.keys(audit).sort()).toEqual([
+    'CHANGED_ITEMS',
     'COMPLETION',
     'DECISION',
     'FIRST_HEAD',
+    'ITEMS',
     'MOST_KEPT_CHARACTERS',
     'NO_HEADS',
     'NO_STEPS',
+    'NO_SUMS',
     'addSums',
     'addedTo',
     'capabilitiesOf',
@@ -415,6 +418,7 @@ test('@phasegate/audit exports exactly these values', () => {
     'withFacts',
     'withPlaces',
     'withPlacesOf',
+    'withStep',
     'withoutParts',
     'workflowHash',
     'workspacePlace',

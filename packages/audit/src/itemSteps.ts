@@ -9,8 +9,14 @@ export const CHANGED_ITEMS = 4;
 
 type Item = Items[string];
 
+/** Characters of all items where they were last written, and of what changed in them since. */
+export interface ItemLengths {
+  readonly itemsLength: number;
+  readonly changesLength: number;
+}
+
 /** A run as it was last stored. */
-export interface RunBefore {
+export interface RunBefore extends ItemLengths {
   readonly run: Run;
   /** Whether its items stand in its steps rather than in its state. */
   readonly itemsApart: boolean;
@@ -32,11 +38,26 @@ export function cutItems(
   const stored = before?.itemsApart === true ? before.run.work.items : null;
   if (stored === items) return [];
   const changed = stored === null ? null : changedIn(stored, items);
-  if (changed === null) return [{ kind: ITEMS, cut: cutter.json(items as unknown as Json) }];
+  if (changed === null || (changed.length > 0 && hasManyChanges(before)))
+    return [{ kind: ITEMS, cut: cutter.json(items as unknown as Json) }];
   if (changed.length === 0) return [];
   const cut = cutter.json(Object.fromEntries(changed) as unknown as Json);
   return [{ kind: CHANGED_ITEMS, cut }];
 }
+
+/**
+ * INVARIANT: how much is read of a run does not grow with how often its items change: an agent may claim one and give it
+ * back as often as it likes. All that changed since all items were written is several times as much as they are, so that
+ * what writing them anew costs is a part of what was written since.
+ */
+function hasManyChanges(before: RunBefore | undefined): boolean {
+  if (before === undefined) return false;
+  return before.changesLength > FEW_CHANGES + MANY_CHANGES * before.itemsLength;
+}
+
+/** In characters; not worth the trouble, whatever the items are. */
+const FEW_CHANGES = 128_000;
+const MANY_CHANGES = 4;
 
 /** Null where these are not the same items any more. */
 function changedIn(stored: Items, items: Items): readonly (readonly [string, Item])[] | null {

@@ -1,9 +1,9 @@
 import { type Json, own, type Run } from '@phasegate/core';
 import { wholeLength, withoutParts, withPlacesOf } from './cutText.ts';
 import { itemsFrom, stateIn } from './itemSteps.ts';
-import { NO_STEPS, nextDigest } from './runHistory.ts';
 import { digestOf } from './runSeal.ts';
 import { COMPLETION, DECISION } from './runSteps.ts';
+import { NO_SUMS, type StepSums, type StepText, withStep } from './stepSums.ts';
 
 /** The texts of a run as they are stored. */
 export interface TextsOfRun {
@@ -16,20 +16,11 @@ export interface TextsOfRun {
   whole(stored: string): string | null;
 }
 
-/** A step as it is stored, with places of its large values. */
-export interface StepText {
-  readonly kind: number;
-  readonly text: string;
-}
-
 /** A run as its texts make it, with what its seal covers and its next write needs. */
-export interface ReadRun {
+export interface ReadRun extends StepSums {
   /** Null where the texts make none. */
   readonly run: Omit<Run, 'workflow'> | null;
   readonly digest: string;
-  readonly steps: string;
-  readonly places: ReadonlyMap<string, string>;
-  readonly stepsLength: number;
   readonly stateLength: number;
   readonly itemsApart: boolean;
 }
@@ -37,20 +28,12 @@ export interface ReadRun {
 /** Makes a run from its texts; nobody has looked at its seal yet. */
 export function readTexts(texts: TextsOfRun): ReadRun {
   const { state, itemsApart } = stateIn(texts.state);
-  let steps = NO_STEPS;
-  let places: ReadonlyMap<string, string> = new Map();
-  let stepsLength = 0;
-  for (const step of texts.steps) {
-    steps = nextDigest(steps, step);
-    places = withPlacesOf(places, step.text);
-    stepsLength += wholeLength(step.text);
-  }
+  const sums = texts.steps.reduce(withStep, NO_SUMS);
   return {
+    ...sums,
     run: runOf(texts),
     digest: digestOf(texts.state),
-    steps,
-    places: withPlacesOf(places, state),
-    stepsLength,
+    places: withPlacesOf(sums.places, state),
     stateLength: wholeLength(state),
     itemsApart,
   };

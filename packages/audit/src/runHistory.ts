@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { type Json, PhasegateError, type Run } from '@phasegate/core';
+import { CHANGED_ITEMS, ITEMS } from './itemSteps.ts';
 
 /** All of a run but what its row says already, its workflow, and what is only ever added to it. */
 export function stateOf(run: Run): Json {
@@ -19,9 +20,17 @@ export function addedTo<T>(before: readonly T[], after: readonly T[], what: stri
   return after.slice(before.length);
 }
 
-/** The digest over a run's steps after one more of them. */
+/**
+ * The digest over a run's steps after one more of them. Items have one of their own behind it, which begins anew where all
+ * of them are written: nothing before that is needed any more to know that they are what they were.
+ */
 export function nextDigest(digest: string, step: { readonly kind: number; readonly text: string }): string {
-  return hash('sha256', `${digest}${step.kind}${step.text}`);
+  const after = (before: string) => hash('sha256', `${before}${step.kind}${step.text}`);
+  const lasting = digest.slice(0, NO_STEPS.length);
+  const items = digest.slice(NO_STEPS.length);
+  if (step.kind === ITEMS) return lasting + after(NO_STEPS);
+  if (step.kind === CHANGED_ITEMS) return lasting + after(items === '' ? NO_STEPS : items);
+  return after(lasting) + items;
 }
 
 /** The digest over no steps. As long as any other, so that no step's text can be taken for a part of it. */

@@ -1,15 +1,17 @@
 import {
   type CutRun,
   digestOf,
-  NO_STEPS,
-  nextDigest,
+  ITEMS,
+  NO_SUMS,
   type Part,
   placeOf,
+  type StepSums,
   sealStored,
   storedState,
   wholeLength,
   withPlaces,
   withPlacesOf,
+  withStep,
 } from '@phasegate/audit';
 import type { JsonObject, Run, Workflow } from '@phasegate/core';
 import type {
@@ -89,6 +91,8 @@ export interface Writes {
     readonly kind: number;
     readonly text: string;
   }[];
+  /** By run: where all its items were written anew. */
+  readonly itemsAnew: Map<string, { readonly ref: RunRef; readonly n: number }>;
   /** Of each run its newest, with what was in the database before. */
   readonly runs: Map<string, RunWrite>;
   readonly workflows: Map<string, Workflow>;
@@ -124,6 +128,7 @@ export function createBatch(seal: Seal, found: Prefetched): Batch {
   const writes: Writes = {
     chains: [],
     texts: [],
+    itemsAnew: new Map(),
     runs: new Map(),
     workflows: new Map(),
     leases: new Map(),
@@ -176,12 +181,8 @@ export function createBatch(seal: Seal, found: Prefetched): Batch {
     placed: () => [...writes.runs.values()].map(({ row }) => row.run),
     place({ run, version, era, cut, written, drafts }, before) {
       const ref = before?.ref ?? { key: 0, era };
-      let { steps, lastText, places, stepsLength } = before ?? {
-        steps: NO_STEPS,
-        lastText: 0,
-        places: new Map<string, string>(),
-        stepsLength: 0,
-      };
+      let sums: StepSums = before ?? NO_SUMS;
+      let lastText = before?.lastText ?? 0;
       const put = (kind: number, stored: string) => {
         lastText += 1;
         size += stored.length;
@@ -190,7 +191,7 @@ export function createBatch(seal: Seal, found: Prefetched): Batch {
       };
       const here = new Map<string, string>();
       const placing = (part: Part) => {
-        const known = here.get(part.digest) ?? places.get(part.digest);
+        const known = here.get(part.digest) ?? sums.places.get(part.digest);
         if (known !== undefined) return known;
         const place = placeOf(put(0, part.text), part);
         here.set(part.digest, place);
@@ -198,18 +199,23 @@ export function createBatch(seal: Seal, found: Prefetched): Batch {
       };
       const stored = drafts.map((draft) => withPlaces(draft, placing));
       const head = chain({ ref, id: run.id, head: before?.head ?? FIRST_LINK }, written, stored);
-      for (const step of cut.steps) {
-        const text = withPlaces(step.cut, placing);
-        put(step.kind, text);
-        steps = nextDigest(steps, { kind: step.kind, text });
-        places = withPlacesOf(places, text);
-        stepsLength += wholeLength(text);
+      for (const { kind, cut: step } of cut.steps) {
+        const text = withPlaces(step, placing);
+        const n = put(kind, text);
+        // Those before and their changes are read by nobody any more.
+        if (kind === ITEMS && sums.itemsLength > 0) writes.itemsAnew.set(run.id, { ref, n });
+        sums = withStep(sums, { kind, text });
       }
       const state = storedState(cut, placing);
-      places = withPlacesOf(places, state);
-      const lengths = { stepsLength, stateLength: wholeLength(state) };
-      const sums = { digest: digestOf(state), steps, itemsApart: cut.itemsApart };
-      write(sealed({ ref, run, version, head, ...sums, lastText, places, ...lengths }), state);
+      const { steps, stepsLength, itemsLength, changesLength } = sums;
+      const places = withPlacesOf(sums.places, state);
+      const lengths = { stepsLength, itemsLength, changesLength, stateLength: wholeLength(state) };
+      const { itemsApart } = cut;
+      const digest = digestOf(state);
+      write(
+        sealed({ ref, run, version, head, digest, steps, itemsApart, lastText, places, ...lengths }),
+        state,
+      );
       return head;
     },
     grow(before, drafts) {

@@ -101,6 +101,10 @@ function writeRuns(ask: Ask, writes: Writes): void {
     const texts = writes.texts.map(({ ref, n, kind, text: stored }) => [ref.era, ref.key, n, kind, stored]);
     ask(INSERT_TEXTS, columns(texts, 5));
   }
+  if (writes.itemsAnew.size > 0) {
+    const anew = [...writes.itemsAnew.values()].map(({ ref, n }) => [ref.era, ref.key, n]);
+    ask(DELETE_ITEMS, columns(anew, 3));
+  }
   for (const { ref, since } of writes.rests) {
     ask('UPDATE runs SET quiet_since = $2 WHERE key = $1', [ref.key, since]);
   }
@@ -223,6 +227,9 @@ const INSERT_RUNS = `INSERT INTO runs (key, workflow_hash, workflow_id, overridd
     goal, started_at
   FROM unnest(${CHANGING}, $20::text[], $21::integer[], $22::text[], $23::text[], $24::text[])
     AS u(${NAMED}, id, era, first_target, goal, started_at)`;
+/** Of steps of items, those before all of them. */
+const DELETE_ITEMS = `DELETE FROM texts t USING unnest($1::integer[], $2::bigint[], $3::integer[]) AS u(era, run, n)
+  WHERE t.era = u.era AND t.run = u.run AND t.n < u.n AND t.kind IN (3, 4)`;
 /** Texts of runs, as lists of their columns. */
 export const INSERT_TEXTS = `INSERT INTO texts (era, run, n, kind, text)
   SELECT * FROM unnest($1::integer[], $2::bigint[], $3::integer[], $4::smallint[], $5::text[])`;

@@ -71,6 +71,34 @@ test('many items that nodes complete in turn are for each of them as the others 
   ]);
 });
 
+test('of items that change again and again no more is kept than what they are made from', async () => {
+  const url = await freshSchema();
+  const nodes = [await openNode(url, seal), await openNode(url, seal)];
+  const item = { status: 'pending', value: null, evidence: null, attempts: 0, error: null } as const;
+  const run = sampleRun('r1');
+  const items = Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`area-${index}`, item]));
+  await create(nodes[0] as Store, { ...run, work: { ...run.work, items } });
+  const kept = 'SELECT sum(length(text))::integer AS kept FROM texts WHERE kind > 2';
+
+  for (let version = 1; version <= 200; version += 1) {
+    const node = nodes[version % 2] as Store;
+    const { run: found } = (await node.load('r1')) as StoredRun;
+    const changed = {
+      ...found.work.items,
+      'area-3': { ...item, error: `${version} is not it. `.repeat(300) },
+    };
+    const next = { ...found, work: { ...found.work, items: changed } };
+    expect(await node.save(next, version, [sampleDraft('item_claimed')])).toBe(true);
+  }
+
+  const [row] = (await tamper(url, kept)) as readonly { readonly kept: number }[];
+  // Two hundred changes are some 900,000 characters.
+  expect(row?.kept).toBeLessThan(300_000);
+  const fresh = await openNode(url, seal);
+  expect((await fresh.load('r1'))?.run.work).toEqual((await nodes[0]?.load('r1'))?.run.work);
+  expect(await fresh.verify()).toMatchObject({ ok: true, runs: 1 });
+});
+
 test('a reader of the feed who goes on behind what it has seen misses nothing, however nodes commit', async () => {
   const url = await freshSchema();
   const writers = [await openNode(url, seal), await openNode(url, seal), await openNode(url, seal)];

@@ -1,4 +1,12 @@
-import { MOST_KEPT_CHARACTERS, putBack, readTexts, sameMac, sealStored, tampered } from '@phasegate/audit';
+import {
+  MOST_KEPT_CHARACTERS,
+  putBack,
+  readTexts,
+  type StepSums,
+  sameMac,
+  sealStored,
+  tampered,
+} from '@phasegate/audit';
 import { PhasegateError, type Run, type Workflow } from '@phasegate/core';
 import type { ChainHead, Seal } from '@phasegate/core/ports';
 import type { Query } from './database.ts';
@@ -7,22 +15,16 @@ import { readParts } from './textParts.ts';
 import type { Workflows } from './workflows.ts';
 
 /** A run as stored, with what its next write needs. */
-export interface RunRow {
+export interface RunRow extends StepSums {
   readonly ref: RunRef;
   readonly run: Run;
   readonly version: number;
   readonly head: ChainHead;
   /** Of the state's text. */
   readonly digest: string;
-  /** Over all that was ever added to the run. */
-  readonly steps: string;
   /** The number of its newest text. */
   readonly lastText: number;
-  /** Of large values in the state and the steps, by their digests. */
-  readonly places: ReadonlyMap<string, string>;
   readonly mac: string;
-  /** Characters of all that was ever added to the run, and of its state. */
-  readonly stepsLength: number;
   readonly stateLength: number;
   /** Whether its items stand in its steps rather than in its state. */
   readonly itemsApart: boolean;

@@ -37,6 +37,24 @@ export const ITEM_CLAUSES: readonly Clause[] = [
       expect((await store.verify()).findings).toEqual([]);
     },
   },
+  {
+    name: 'gives back items that change without end, with what is decided and completed meanwhile',
+    async body(store, expect, { sampleRun }) {
+      const keys = Array.from({ length: 20 }, (_, index) => `area ${index}`);
+      let run = withItems(sampleRun('r1'), itemsOf(keys));
+      await create(store, run);
+      const completion = { phase: 'PLAN', evidence: {}, at: run.startedAt };
+      for (let version = 1; version <= 120; version += 1) {
+        const key = keys[version % keys.length] as string;
+        const items = { ...run.work.items, [key]: { ...PENDING, error: `${version} `.repeat(2_000) } };
+        const completions = version % 50 === 0 ? [...run.completions, completion] : run.completions;
+        run = { ...withItems(run, items), completions, epoch: run.epoch + 1 } as unknown as Run;
+        expect(await store.save(run, version, [sampleDraft('item_completed')])).toBe(true);
+        if (version % 10 === 0) expect(await store.load('r1')).toEqual({ run, version: version + 1 });
+      }
+      expect((await store.verify()).findings).toEqual([]);
+    },
+  },
 ];
 
 function withItems(run: Run, items: Run['work']['items']): Run {

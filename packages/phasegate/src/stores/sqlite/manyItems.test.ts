@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { createCutter, digestOf, NO_STEPS, sealStored, stateOf } from '@phasegate/audit';
 import type { Run } from '@phasegate/core';
+import type { Store } from '@phasegate/core/ports';
 import { create, sampleDraft } from '@phasegate/core/store-contract';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { makeStateFolder, type StateFolder } from '../fixtures/openStores.ts';
@@ -90,6 +91,56 @@ test('a run whose many items stand in its state is read, and has them in its ste
   await again.close();
   expect(state.read('SELECT kind FROM texts')).toEqual([{ kind: 3 }]);
 });
+
+test('how much is read of a run does not grow with how often an item of it changes [adv.O5]', async () => {
+  const store = state.open();
+  let run = runWith(17);
+  await create(store, run);
+  const read = async (times: number): Promise<number> => {
+    for (const until = run.epoch + times; run.epoch < until; )
+      run = await changedOnce(store, run, `${run.epoch} is not it. `.repeat(300));
+    return Number(state.read(READ)[0]?.characters);
+  };
+  const [first, later] = [await read(300), await read(600)];
+  await store.close();
+
+  expect(later).toBeLessThan(2 * first);
+  const [all] = state.read('SELECT sum(length(text)) AS characters FROM texts WHERE kind > 2');
+  expect(Number(all?.characters)).toBeGreaterThan(5 * later);
+  const again = state.open();
+  expect((await again.load('r1'))?.run).toEqual(run);
+  expect((await again.verify()).findings).toEqual([]);
+  await again.close();
+});
+
+test('items as they were before all were written anew are not taken for those of now [adv.H2]', async () => {
+  const store = state.open();
+  let run = runWith(17);
+  await create(store, run);
+  while (state.read('SELECT 1 FROM texts WHERE kind = 3').length < 2)
+    run = await changedOnce(store, run, `${run.epoch} is not it. `.repeat(300));
+  await store.close();
+  state.tamper('UPDATE runs SET last_step = (SELECT max(id) FROM texts WHERE kind = 4)');
+
+  const again = state.open();
+  await expect(again.load('r1')).rejects.toMatchObject({ code: 'state_tampered' });
+  await again.close();
+});
+
+/** Characters of all steps that a run is made from. */
+const READ = `WITH RECURSIVE steps(id, before, text) AS (
+    SELECT id, before, text FROM texts WHERE id = (SELECT last_step FROM runs)
+    UNION ALL SELECT earlier.id, earlier.before, earlier.text FROM steps JOIN texts AS earlier ON earlier.id = steps.before
+  ) SELECT sum(length(text)) AS characters FROM steps`;
+
+/** As an agent does that is refused again and again, or claims an item and gives it back. */
+async function changedOnce(store: Store, run: Run, error: string): Promise<Run> {
+  const { work, epoch } = run;
+  const items = { ...work.items, 'area-3': { ...PENDING, value: 'area-3', error } };
+  const next = { ...run, epoch: epoch + 1, work: { ...work, items } };
+  expect(await store.save(next, epoch, [sampleDraft('item_claimed')])).toBe(true);
+  return next;
+}
 
 describe('changed items of a run are found, and the run is refused [adv.H2]:', () => {
   test.each([

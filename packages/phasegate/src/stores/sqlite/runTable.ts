@@ -1,17 +1,19 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import {
+  CHANGED_ITEMS,
   type CutRun,
   capabilitiesOf,
   digestOf,
   goesOn,
+  ITEMS,
   isFoundAlike,
   isInPlace,
   MOST_KEPT_CHARACTERS,
-  nextDigest,
   type Part,
   placesKeepingOut,
   placesOf,
   priorityOf,
+  type StepSums,
   sameMac,
   sealStored,
   storedState,
@@ -20,6 +22,7 @@ import {
   wholeLength,
   withPlaces,
   withPlacesOf,
+  withStep,
 } from '@phasegate/audit';
 import { PhasegateError, type Run, type RunSummary } from '@phasegate/core';
 import { goalOf, runInTheWay } from '@phasegate/core/engine';
@@ -32,7 +35,7 @@ import type { TextTable } from './textTable.ts';
 import type { WorkflowTable } from './workflowTable.ts';
 
 /** A run as stored, with what its next write needs. */
-export interface RunRow {
+export interface RunRow extends StepSums {
   /** The number its rows in other tables have. */
   readonly key: number;
   readonly run: Run;
@@ -40,16 +43,13 @@ export interface RunRow {
   readonly head: ChainHead;
   /** Of the state's text, which is not kept beside the run it makes. */
   readonly digest: string;
-  /** Over all that was ever added to the run, and the newest of it. */
-  readonly steps: string;
+  /** The newest of what was ever added to the run. */
   readonly lastStep: number | null;
-  /** Of large values in the state and the newest steps, by their digests. */
-  readonly places: ReadonlyMap<string, string>;
+  /** The step before all items, where nothing but changes of them came after; undefined where something did. */
+  readonly beforeItems: number | null | undefined;
   readonly mac: string;
   /** Whether it is among the runs to be looked at when nothing happens in them. */
   readonly watched: boolean;
-  /** Characters of all that was ever added to the run, and of its state. */
-  readonly stepsLength: number;
   readonly stateLength: number;
   /** Whether its items stand in its steps rather than in its state. */
   readonly itemsApart: boolean;
@@ -185,21 +185,24 @@ export function openRunTable(
       return lastKey;
     },
     place({ key, run, version, head, cut, placeOf }, before) {
-      let { steps, lastStep, places, stepsLength } = before ?? NO_HISTORY;
-      for (const step of cut.steps) {
-        const stored = withPlaces(step.cut, placeOf);
-        lastStep = texts.add({ run: key, kind: step.kind, before: lastStep }, stored);
-        steps = nextDigest(steps, { kind: step.kind, text: stored });
-        places = withPlacesOf(places, stored);
-        stepsLength += wholeLength(stored);
+      const { itemsApart } = cut;
+      let { lastStep, beforeItems } = before ?? NO_HISTORY;
+      let sums: StepSums = before ?? NO_HISTORY;
+      for (const { kind, cut: step } of cut.steps) {
+        const stored = withPlaces(step, placeOf);
+        // All items take the place of those before and their changes, which nobody reads any more then.
+        const link = kind === ITEMS && beforeItems !== undefined ? beforeItems : lastStep;
+        if (kind !== CHANGED_ITEMS) beforeItems = kind === ITEMS ? link : undefined;
+        lastStep = texts.add({ run: key, kind, before: link }, stored);
+        sums = withStep(sums, { kind, text: stored });
       }
       const state = storedState(cut, placeOf);
+      const { steps, stepsLength, itemsLength, changesLength } = sums;
       const isNew = before === undefined || unwritten.get(run.id)?.isNew === true;
       const watched = goesOn(run);
-      places = withPlacesOf(places, state);
-      const sealed = { digest: digestOf(state), steps, lastStep, places, mac: '' };
-      const lengths = { stepsLength, stateLength: wholeLength(state) };
-      const { itemsApart } = cut;
+      const places = withPlacesOf(sums.places, state);
+      const sealed = { digest: digestOf(state), steps, lastStep, beforeItems, places, mac: '' };
+      const lengths = { stepsLength, itemsLength, changesLength, stateLength: wholeLength(state) };
       rows.change(run.id, { key, run, version, head, ...sealed, watched, itemsApart, ...lengths });
       const earlier = unwritten.get(run.id);
       const migrated =

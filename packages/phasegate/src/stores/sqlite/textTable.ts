@@ -2,6 +2,11 @@ import type { DatabaseSync } from 'node:sqlite';
 import { type Part, placeOf, putBack, type SeenParts, type StepKind, type StepText } from '@phasegate/audit';
 import { integer, lazily, text } from './statements.ts';
 
+/** A step with the number of the one before it. */
+export interface LinkedStep extends StepText {
+  readonly before: number | null;
+}
+
 /** What is written once and never changed: large values, and the steps of runs. New rows stand at the end, together. */
 export interface TextTable {
   /** Writes a step of a run after the one before it; gives its number. */
@@ -12,7 +17,7 @@ export interface TextTable {
   /** Places for the large values of one write of a run; those in `known` are stored already. */
   placing(run: number, known: ReadonlyMap<string, string>): (part: Part) => string;
   /** The steps that end with this one, oldest first. */
-  steps(last: number | null): readonly StepText[];
+  steps(last: number | null): readonly LinkedStep[];
   /** The whole of a stored text, or null where a part of it is missing or was changed. */
   whole(stored: string): string | null;
 }
@@ -49,7 +54,12 @@ export function openTextTable(database: DatabaseSync, seen?: SeenParts): TextTab
     steps(last) {
       if (last === null) return [];
       const found = readSteps().all(last);
-      return found.map((row) => ({ kind: integer(row, 'kind'), text: text(row, 'text') })).reverse();
+      const linked = found.map((row) => ({
+        kind: integer(row, 'kind'),
+        text: text(row, 'text'),
+        before: row.before === null ? null : integer(row, 'before'),
+      }));
+      return linked.reverse();
     },
     whole: (stored) => putBack(stored, partOf, seen),
   };
@@ -63,4 +73,4 @@ const STEPS = `
     SELECT earlier.id, earlier.before, earlier.kind, earlier.text
     FROM steps JOIN texts AS earlier ON earlier.id = steps.before AND earlier.id < steps.id
   )
-  SELECT kind, text FROM steps`;
+  SELECT before, kind, text FROM steps`;
