@@ -94,6 +94,34 @@ test.each(Object.entries(STRANGERS))(
   },
 );
 
+test('who is turned away and asks again at once is told so twice a second, and not all the time [adv.O5]', async () => {
+  const door = openDoor();
+  const ada = await door.holder('ada');
+  const begun = performance.now();
+  let isOver = false;
+  let turnedAway = 0;
+  const flood = Array.from({ length: 200 }, async (_, index) => {
+    while (!isOver) {
+      const headers = { authorization: `Bearer pgk_guess${index}` };
+      const { status } = await door.app.request(CHECK, { method: 'POST', headers });
+      if (status === 429) turnedAway += 1;
+      await new Promise((resume) => setImmediate(resume));
+    }
+  });
+
+  for (let left = 200; left > 0; left -= 1) {
+    const headers = { authorization: ada.authorization, 'content-type': 'application/json' };
+    const { status } = await door.app.request(CHECK, { method: 'POST', headers, body: BODY });
+    expect(status).toBe(200);
+  }
+  const told = turnedAway;
+  const rounds = 1 + (performance.now() - begun) / 500;
+  isOver = true;
+  await Promise.all(flood);
+
+  expect(told).toBeLessThanOrEqual(200 * rounds);
+});
+
 test('strangers are refused with 429 where too many wait, and nobody who is known is [adv.O5]', async () => {
   const door = openDoor();
   const [ada, human] = [await door.holder('ada'), await door.operator()];

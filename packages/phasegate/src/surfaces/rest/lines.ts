@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Context } from 'hono';
 import { createByTurns } from '../../limits/byTurns.ts';
 import type { FairStarts } from '../../limits/fairStarts.ts';
@@ -70,7 +71,7 @@ export function createLines(starts: FairStarts): Lines {
     },
 
     async asPerhapsEnded(agent, work) {
-      const end = await ended.take(agent);
+      const end = await orTurnedAway(() => ended.take(agent));
       try {
         await starts.begin(`${PERHAPS_ENDED}${agent}`);
         return await work();
@@ -83,10 +84,12 @@ export function createLines(starts: FairStarts): Lines {
       // Nobody signs in through the socket of an agent: agents do not take the places of those who do.
       const as = c.env?.peer === undefined ? given : 'refused';
       const name = `${as} ${sourceOf(c)}`;
-      const leave = join([
-        [name, MOST_OF_SOURCE],
-        [as, MOST_STRANGERS],
-      ]);
+      const leave = await orTurnedAway(() =>
+        join([
+          [name, MOST_OF_SOURCE],
+          [as, MOST_STRANGERS],
+        ]),
+      );
       try {
         const byTurns = as === 'refused' || as === 'session' ? looks : others;
         return await byTurns.act(name, async () => {
@@ -99,6 +102,21 @@ export function createLines(starts: FairStarts): Lines {
     },
   };
 }
+
+/**
+ * Where there is no room, that is said after a while: who asks in a loop on some hundred connections would have the server
+ * say so all the time, and everybody waits for that. A connection has one request at a time, so it costs a timer each.
+ */
+async function orTurnedAway<T>(take: () => T | Promise<T>): Promise<T> {
+  try {
+    return await take();
+  } catch (error) {
+    await pause(TURNED_AWAY_MS);
+    throw error;
+  }
+}
+
+const TURNED_AWAY_MS = 500;
 
 /** For what is refused, or let pass, as soon as it is its turn. */
 export async function nothing(): Promise<void> {}
