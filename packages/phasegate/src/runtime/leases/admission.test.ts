@@ -49,6 +49,25 @@ describe('a token', () => {
     expect((await events(it, run)).filter((event) => event === 'token_refused')).toHaveLength(2);
   });
 
+  test('that was refused once takes no place of its agent any more, where the store knows nothing at once [adv.O5]', async () => {
+    const it = openWith();
+    // As PostgreSQL has it.
+    delete (it.store as { peek?: unknown }).peek;
+    const run = await queue(it);
+    const { claims } = it.project;
+    const { token: old } = await claim(it, ADA);
+    await claims.release(run, ADA, 'given_back');
+    const { token: fresh } = await claim(it, ADA);
+
+    expect(await claims.present(old)).toMatchObject({ agent: 'ada', stands: false });
+    await expect(claims.admit(old)).rejects.toMatchObject({ code: 'token_dead' });
+
+    expect(await claims.present(old)).toMatchObject({ agent: null, stands: false });
+    expect(await claims.present(fresh)).toMatchObject({ agent: 'ada', stands: false });
+    await claims.admit(fresh);
+    expect(await claims.present(fresh)).toMatchObject({ agent: 'ada', stands: true });
+  });
+
   test('that has expired is refused as such, and that is on the run’s chain [adv.H7]', async () => {
     const it = openWith();
     const run = await queue(it);

@@ -17,15 +17,17 @@ export interface AdmissionParts {
 /** Lets in the one who shows a token that is good now. On the path of every call: two reads and nothing wasted. */
 export function createAdmission(parts: AdmissionParts): Pick<Claims, 'admit' | 'admitAtOnce' | 'present'> {
   const { store, tokens, renewals, refusals } = parts;
-  // By their ids, of those that were good when they were shown last; for a store that knows nothing at once.
-  const goodLately = new Set<string>();
+  // By their ids, of those that were good when they were shown last, and of those that were not; for a store that knows
+  // nothing at once.
+  const [goodLately, endedLately] = [new Set<string>(), new Set<string>()];
 
   function recall(jti: string, isGood: boolean): void {
     if (store.peek !== undefined) return;
-    goodLately.delete(jti);
-    if (!isGood) return;
-    goodLately.add(jti);
-    if (goodLately.size > MOST_RECALLED) goodLately.delete(goodLately.values().next().value ?? '');
+    const [known, other] = isGood ? [goodLately, endedLately] : [endedLately, goodLately];
+    other.delete(jti);
+    known.delete(jti);
+    known.add(jti);
+    if (known.size > MOST_RECALLED) known.delete(known.values().next().value ?? '');
   }
 
   async function refuse(fault: TokenFault, claims: PhaseClaims | null, from?: string): Promise<never> {
@@ -92,7 +94,10 @@ export function createAdmission(parts: AdmissionParts): Pick<Claims, 'admit' | '
     if (checked.ok) {
       const { claims } = checked;
       const stands = goodAtOnce(claims) !== null || goodLately.has(claims.jti);
-      return { agent: claims.agent_id, stands, admit: (from) => admit(token, from) };
+      // INVARIANT: one that was refused takes no place of the agent's: who has it could keep the agent's new token from being
+      // looked at.
+      const agent = endedLately.has(claims.jti) ? null : claims.agent_id;
+      return { agent, stands, admit: (from) => admit(token, from) };
     }
     const { fault, claims } = checked;
     return {
@@ -120,7 +125,7 @@ export function createAdmission(parts: AdmissionParts): Pick<Claims, 'admit' | '
   };
 }
 
-/** As many as agents that work on a server of nodes; one that was forgotten waits a little longer, once. */
+/** As many as agents that work on a server of nodes; one that was forgotten is looked at among the unknown, once. */
 const MOST_RECALLED = 4000;
 
 type Faulty = Exclude<CheckedToken, { readonly ok: true }>;
