@@ -179,7 +179,7 @@ const SPAWNER = 'engine:phasegate';
 const KEY_PREFIX = 'pgk_';
 const LONGEST_KEY = 200;
 /** Who stands in the audit beside agents with a key: anyone who has none, and ourselves. */
-const RESERVED: ReadonlySet<string> = new Set(['local', 'engine', 'phasegate']);
+const RESERVED: ReadonlySet<string> = new Set(['local', 'engine', 'operator', 'phasegate']);
 
 function hashOf(key: string): string {
   return hash('sha256', key, 'hex');
