@@ -17,12 +17,15 @@ export async function examineWorkspace(project: OpenProject): Promise<readonly F
   const findings: Finding[] = [];
   for (const [run, count] of waiting) {
     const { workflow, status, updatedAt } = await gate.view(run);
+    const named = shellWord(run);
+    // What a human is asked for there is the way on, and not what is to be ended.
+    const first = status === 'waiting' ? `phasegate decide ${named}` : `phasegate status ${named}`;
     const others = count === 1 ? 'another run waits' : `${count} runs wait`;
     findings.push({
       name: 'workspace',
       status: 'optional',
       message: `run \`${run}\` of \`${workflow}\` is ${status}, unchanged since ${updatedAt}, and has the workspace; ${others} for it to end`,
-      next_step: `phasegate status ${shellWord(run)}, and a human ends it with phasegate stop ${shellWord(run)} --reason TEXT`,
+      next_step: `${first}${status === 'waiting' ? '; or' : ', and'} a human ends it with phasegate stop ${named} --reason TEXT`,
     });
   }
   return findings;
