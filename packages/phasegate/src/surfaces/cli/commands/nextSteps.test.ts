@@ -40,7 +40,7 @@ test('a workflow that may be in a file that cannot be read: the refusal names th
   const { code, stderr } = await shell.call(['start', 'tdd']);
 
   expect(code).toBe(1);
-  expect(stderr).toMatch(/`agent_workflow.yaml` has problems: agent_workflow.yaml:\d+:\d+ /);
+  expect(stderr).toMatch(/`agent_workflow.yaml` cannot be read: agent_workflow.yaml:\d+:\d+ /);
   expect(stderr).toContain('\nhint: it may be in that file: `phasegate validate agent_workflow.yaml`');
 });
 
