@@ -49,10 +49,14 @@ const HISTORY: GitOptions = {
   counts: true,
 };
 
-const LOG = merged(HISTORY, DIFF, {
-  flags: 'm c cc follow source mailmap use-mailmap no-mailmap',
-  valued: 'L',
-});
+const LOG: readonly GitOptions[] = [
+  HISTORY,
+  DIFF,
+  {
+    flags: 'm c cc follow source mailmap use-mailmap no-mailmap',
+    valued: 'L',
+  },
+];
 const PICK: GitOptions = {
   flags:
     'n s x no-commit signoff ff allow-empty allow-empty-message keep-redundant-commits continue abort skip quit no-edit',
@@ -69,7 +73,7 @@ const CREATES: GitOptions = {
  * by a name that is not judged, changes the configuration, or makes a link. What is not here is refused: git has more ways
  * to do these things than anybody remembers.
  */
-export const GIT_COMMANDS: Readonly<Record<string, GitOptions>> = {
+const COMMANDS: Readonly<Record<string, GitOptions | readonly GitOptions[]>> = {
   add: {
     flags:
       'A u n v f N all no-all update dry-run verbose force intent-to-add ignore-errors ignore-missing refresh sparse',
@@ -91,7 +95,7 @@ export const GIT_COMMANDS: Readonly<Record<string, GitOptions>> = {
   },
   'cat-file': { flags: 'p t s e', index: true },
   'check-ignore': { flags: 'v n q verbose non-matching quiet' },
-  checkout: merged(CREATES, { flags: 'l overlay no-overlay', valued: 'b B' }),
+  checkout: [CREATES, { flags: 'l overlay no-overlay', valued: 'b B' }],
   cherry: { flags: 'v', optional: 'abbrev' },
   'cherry-pick': PICK,
   clean: { flags: 'f d n q x X force dry-run quiet', valued: 'e exclude' },
@@ -109,13 +113,16 @@ export const GIT_COMMANDS: Readonly<Record<string, GitOptions>> = {
     optional: 'abbrev dirty',
     valued: 'match exclude candidates',
   },
-  diff: merged(DIFF, { flags: 'm c cc cached staged merge-base' }),
-  'diff-files': merged(DIFF, { flags: 'm c cc q 0 1 2 3' }),
-  'diff-index': merged(DIFF, { flags: 'm c cc cached merge-base' }),
-  'diff-tree': merged(DIFF, {
-    flags: 'm c cc r t v root no-commit-id merge-base',
-    optionalText: 'pretty format',
-  }),
+  diff: [DIFF, { flags: 'm c cc cached staged merge-base' }],
+  'diff-files': [DIFF, { flags: 'm c cc q 0 1 2 3' }],
+  'diff-index': [DIFF, { flags: 'm c cc cached merge-base' }],
+  'diff-tree': [
+    DIFF,
+    {
+      flags: 'm c cc r t v root no-commit-id merge-base',
+      optionalText: 'pretty format',
+    },
+  ],
   fetch: {
     flags:
       't n p P q v f a k all tags no-tags prune prune-tags quiet verbose force append keep unshallow dry-run atomic progress',
@@ -181,14 +188,14 @@ export const GIT_COMMANDS: Readonly<Record<string, GitOptions>> = {
       'update-refs',
     valued: 'X strategy-option onto empty',
   },
-  reflog: merged(HISTORY, { verbs: ' show HEAD' }),
+  reflog: [HISTORY, { verbs: ' show HEAD' }],
   remote: { flags: 'v verbose', verbs: ' show get-url' },
   reset: { flags: 'q N quiet soft mixed hard keep merge intent-to-add' },
   restore: {
     flags: 'S W q m staged worktree quiet merge ours theirs overlay no-overlay ignore-unmerged',
     valued: 's source',
   },
-  'rev-list': merged(HISTORY, { flags: 'objects', index: true }),
+  'rev-list': [HISTORY, { flags: 'objects', index: true }],
   'rev-parse': {
     flags:
       'q quiet verify show-toplevel is-inside-work-tree is-shallow-repository symbolic symbolic-full-name all branches tags ' +
@@ -198,24 +205,27 @@ export const GIT_COMMANDS: Readonly<Record<string, GitOptions>> = {
   },
   revert: PICK,
   rm: { flags: 'f n r q force dry-run quiet cached ignore-unmatch sparse' },
-  shortlog: merged(HISTORY, { flags: 's e c n summary numbered email committer', text: 'group' }),
-  show: merged(LOG, { index: true }),
+  shortlog: [HISTORY, { flags: 's e c n summary numbered email committer', text: 'group' }],
+  show: [...LOG, { index: true }],
   'show-ref': {
     flags: 'd q head heads tags branches dereference verify quiet exists',
     optional: 's hash abbrev',
   },
-  stash: merged(DIFF, {
-    flags:
-      'k u a S q keep-index no-keep-index include-untracked all staged index quiet only-untracked no-include-untracked',
-    text: 'm message',
-    verbs: ' push save list show pop apply drop clear branch',
-  }),
+  stash: [
+    DIFF,
+    {
+      flags:
+        'k u a S q keep-index no-keep-index include-untracked all staged index quiet only-untracked no-include-untracked',
+      text: 'm message',
+      verbs: ' push save list show pop apply drop clear branch',
+    },
+  ],
   status: {
     flags:
       's b v z short branch long verbose ahead-behind no-ahead-behind renames no-renames show-stash no-column',
     optional: 'u porcelain untracked-files ignored ignore-submodules find-renames',
   },
-  switch: merged(CREATES, { flags: 'discard-changes', valued: 'c C create force-create' }),
+  switch: [CREATES, { flags: 'discard-changes', valued: 'c C create force-create' }],
   tag: {
     flags: 'a l d f i annotate list delete force ignore-case merged no-merged no-column',
     optional: 'n color',
@@ -226,8 +236,22 @@ export const GIT_COMMANDS: Readonly<Record<string, GitOptions>> = {
   whatchanged: LOG,
 };
 
+const known = new Map<string, GitOptions>();
+
+/** The names of all commands that are carried out. */
+export const GIT_COMMANDS: readonly string[] = Object.keys(COMMANDS);
+
+/** What a command takes; undefined where it is not carried out. Put together when it is asked for: few ever ask. */
+export function gitOptionsOf(command: string): GitOptions | undefined {
+  if (!Object.hasOwn(COMMANDS, command)) return undefined;
+  const found =
+    known.get(command) ?? merged([COMMANDS[command] as GitOptions | readonly GitOptions[]].flat());
+  known.set(command, found);
+  return found;
+}
+
 /** What any of them takes; of an option that several have, the last one says how. */
-function merged(...all: readonly GitOptions[]): GitOptions {
+function merged(all: readonly GitOptions[]): GitOptions {
   const kinds = ['flags', 'optional', 'optionalText', 'valued', 'text'] as const;
   const last = new Map<string, (typeof kinds)[number]>();
   for (const options of all)

@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { GIT_COMMANDS } from './gitOptions.ts';
+import { GIT_COMMANDS, gitOptionsOf } from './gitOptions.ts';
 import { readGitCommand } from './readGitCommand.ts';
 
 describe('a git command', () => {
@@ -72,7 +72,8 @@ describe('a git command', () => {
     const wrong: string[] = [];
     let compared = 0;
 
-    for (const [command, options] of Object.entries(GIT_COMMANDS)) {
+    for (const command of GIT_COMMANDS) {
+      const options = gitOptionsOf(command) ?? {};
       const told = usageOf(command, folder);
       for (const kind of ['flags', 'optional', 'optionalText', 'valued', 'text'] as const) {
         for (const name of (options[kind] ?? '').split(' ').filter((one) => one !== '')) {

@@ -1,5 +1,5 @@
 import { parseCommandLine } from '../shell/shellWords.ts';
-import { GIT_COMMANDS, type GitOptions } from './gitOptions.ts';
+import { type GitOptions, gitOptionsOf } from './gitOptions.ts';
 
 /** A line that is one git command of which every word is known, or why it is not. */
 export type GitCommand = ({ readonly ok: true } & GitWords) | { readonly ok: false; readonly reason: string };
@@ -33,7 +33,7 @@ export function readGitWords(words: readonly string[]): GitCommand {
   const command = rest[at];
   if (command === undefined) return no('there is no git command');
   if (command.startsWith('-')) return no(`the option \`${command}\` before the command is not taken here`);
-  const options = Object.hasOwn(GIT_COMMANDS, command) ? GIT_COMMANDS[command] : undefined;
+  const options = gitOptionsOf(command);
   if (options === undefined) return no(`\`git ${command}\` is not carried out here`);
   const given = rest.slice(at + 1);
   const read = readWords(given, options);
