@@ -126,6 +126,13 @@ describe('bad input', () => {
       'artifacts.n',
     ],
     [
+      'keys that become one in the audit',
+      () => post('/tasks/transition', '{"artifacts":{"p":{"\\ud800":1,"\\ud801":2}}}'),
+      422,
+      'request_invalid',
+      'artifacts.p.\ufffd',
+    ],
+    [
       '1e400 in an input',
       () => post('/tools/check', '{"tool":"grep","input":{"limit":1e400}}'),
       422,

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { canonicalJson, type Json, own, PhasegateError, type Run, type Workflow } from '@phasegate/core';
+import { halfPairIn } from '@phasegate/core/model';
 import type { AuditDraft } from '@phasegate/core/ports';
 
 /** SHA-256 of the canonical JSON of a workflow: what a run remembers its rules by. */
@@ -27,12 +28,22 @@ const hashes = new WeakMap<Workflow, string>();
 
 /** Refuses a run whose workflow is not the one its hash names: the copy stored under the hash serves every run. */
 export function requireOwnWorkflow(run: Run): void {
-  if (workflowHash(run.workflow) === run.workflowHash) return;
+  if (workflowHash(run.workflow) === run.workflowHash && isTellable(run.workflow)) return;
   throw new PhasegateError(
     'internal',
     `run \`${run.id}\` names the workflow \`${run.workflowHash}\` but carries another`,
   );
 }
+
+/** Of two that differ in halves of surrogate pairs alone the hash is one, and runs would get each other's. */
+function isTellable(workflow: Workflow): boolean {
+  if (tellable.has(workflow)) return true;
+  if (halfPairIn(workflow) !== null) return false;
+  if (Object.isFrozen(workflow)) tellable.add(workflow);
+  return true;
+}
+
+const tellable = new WeakSet<Workflow>();
 
 /** Whether a run changes its workflow with this write. Refuses one whose audit does not tell of it. */
 export function changesWorkflow(before: Run, run: Run, drafts: readonly AuditDraft[]): boolean {

@@ -9,11 +9,23 @@ import type { AuditDraft, WrittenDraft } from '@phasegate/core/ports';
 export function writtenDrafts(drafts: readonly AuditDraft[]): readonly WrittenDraft[] {
   return drafts.map((draft) => {
     const { time, principal, event, data } = draft;
+    let dataText: string;
     try {
-      return { time, principal, event, data, dataText: canonicalJson(data) };
+      dataText = canonicalJson(data);
     } catch (cause) {
-      const problem = jsonProblem(data) ?? 'cannot be written as JSON';
-      throw new PhasegateError('request_invalid', `what is to be stored ${problem}`, { cause });
+      throw refused(jsonProblem(data) ?? 'cannot be written as JSON', cause);
     }
+    // Two keys with halves of pairs are one in this text, which then is not what its event made of the state.
+    const problem = dataText.includes(REPLACED) ? jsonProblem(data) : null;
+    if (problem !== null) throw refused(problem);
+    return { time, principal, event, data, dataText };
   });
+}
+
+/** What canonical JSON has in the place of half of a pair. */
+const REPLACED = '\ufffd';
+
+function refused(problem: string, cause?: unknown): PhasegateError {
+  const because = cause === undefined ? {} : { cause };
+  return new PhasegateError('request_invalid', `what is to be stored ${problem}`, because);
 }

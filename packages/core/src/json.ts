@@ -33,45 +33,72 @@ function isDeeper(value: Json, left: number): boolean {
 }
 
 /**
- * Why a value cannot be taken for JSON, or null: nested too deep, or with a number JSON has no word for. `1e999` is
- * valid JSON text and is read as infinity, which nothing here can write down again.
+ * Why a value cannot be taken for JSON, or null: nested too deep, with a number JSON has no word for, or with a key that
+ * is not Unicode. `1e999` is valid JSON text and is read as infinity, which nothing here can write down again. Of two
+ * keys with halves of pairs canonical JSON makes one, so that a record would say less than the state it is about.
  */
 export function jsonProblem(value: unknown): string | null {
-  const place = unfitPlace(value, DEPTH_LIMIT);
-  if (place === null) return null;
-  if (place === TOO_DEEP) return `is nested deeper than ${DEPTH_LIMIT} levels`;
-  return place === '' ? `is ${NOT_A_NUMBER}` : `has at \`${place}\` ${NOT_A_NUMBER}`;
+  const unfit = unfitPlace(value, DEPTH_LIMIT);
+  if (unfit === null) return null;
+  if (unfit === TOO_DEEP) return `is nested deeper than ${DEPTH_LIMIT} levels`;
+  const { place, isKey } = unfit;
+  const what = isKey ? 'a key with half of a surrogate pair' : 'a number that JSON cannot hold';
+  if (place !== '') return `has at \`${place}\` ${what}`;
+  return isKey ? `has ${what}` : `is ${what}`;
 }
 
-const NOT_A_NUMBER = 'a number that JSON cannot hold';
+/** Where a value has something unfit, and whether it is one of its keys there. */
+interface Unfit {
+  readonly place: string;
+  readonly isKey: boolean;
+}
+
 const TOO_DEEP = Symbol('nested too deep');
 const LONGEST_PLACE = 200;
+const UNFIT_NUMBER: Unfit = { place: '', isKey: false };
+const UNFIT_KEY: Unfit = { place: '', isKey: true };
 
-/** Depth and numbers in one walk, as listing the keys of a wide object is what costs. The place is spelled only where there is one. */
-function unfitPlace(value: unknown, left: number): string | typeof TOO_DEEP | null {
+/** All in one walk, as listing the keys of a wide object is what costs. The place is spelled only where there is one. */
+function unfitPlace(value: unknown, left: number): Unfit | typeof TOO_DEEP | null {
   if (left < 0) return TOO_DEEP;
-  if (typeof value === 'number') return Number.isFinite(value) ? null : '';
+  if (typeof value === 'number') return Number.isFinite(value) ? null : UNFIT_NUMBER;
   if (typeof value !== 'object' || value === null) return null;
-  let first: string | null = null;
+  let first: Unfit | null = null;
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index += 1) {
       const found = unfitPlace(value[index], left - 1);
       if (found === TOO_DEEP) return found;
-      if (found !== null) first ??= joined(`[${index}]`, found);
+      if (found !== null) first ??= within(`[${index}]`, found);
     }
     return first;
   }
   for (const key in value) {
     if (!Object.hasOwn(value, key)) continue;
+    if (!key.isWellFormed()) first ??= UNFIT_KEY;
     const found = unfitPlace((value as JsonObject)[key], left - 1);
     if (found === TOO_DEEP) return found;
-    if (found !== null) first ??= joined(key.slice(0, LONGEST_PLACE), found);
+    if (found !== null) first ??= within(key.slice(0, LONGEST_PLACE).toWellFormed(), found);
   }
   return first;
 }
 
-function joined(key: string, below: string): string {
-  return `${key}${below === '' || below.startsWith('[') ? '' : '.'}${below}`.slice(0, LONGEST_PLACE);
+function within(key: string, { place, isKey }: Unfit): Unfit {
+  const all = `${key}${place === '' || place.startsWith('[') ? '' : '.'}${place}`;
+  return { place: all.slice(0, LONGEST_PLACE), isKey };
+}
+
+/**
+ * Where a value has a text, or a key, with half of a surrogate pair; null where it has none. Canonical JSON writes one and
+ * the same for all such halves: of two values that differ in them alone the hash is one.
+ */
+export function halfPairIn(value: unknown): readonly (string | number)[] | null {
+  if (typeof value === 'string') return value.isWellFormed() ? null : [];
+  if (typeof value !== 'object' || value === null) return null;
+  for (const [key, member] of Object.entries(value)) {
+    const below = key.isWellFormed() ? halfPairIn(member) : [];
+    if (below !== null) return [Array.isArray(value) ? Number(key) : key, ...below];
+  }
+  return null;
 }
 
 /** The most evidence one submission may hold, in bytes of JSON. */

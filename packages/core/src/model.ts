@@ -5,6 +5,7 @@ export {
   canonicalJson,
   DEPTH_LIMIT,
   EVIDENCE_LIMIT,
+  halfPairIn,
   isJsonObject,
   type Json,
   type JsonObject,

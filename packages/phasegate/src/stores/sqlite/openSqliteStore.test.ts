@@ -64,6 +64,21 @@ describe('a number no JSON has (1e999)', () => {
   });
 });
 
+test('keys of which canonical JSON would make one fail the write that brings them [adv.O1]', async () => {
+  const run = sampleRun('r1');
+  await create(store, run);
+  const value = { p: { '\ud800': 1, '\ud801': 2 } };
+
+  await expect(store.save(afterDraft(run), 1, [sampleDraft('phase_completed', value)])).rejects.toMatchObject(
+    {
+      code: 'request_invalid',
+      message: 'what is to be stored has at `p` a key with half of a surrogate pair',
+    },
+  );
+  expect(await store.note('r1', [sampleDraft('tool_judged', { word: '\ud800' })])).toBe(true);
+  expect((await store.verify()).findings).toEqual([]);
+});
+
 describe('a run in the database', () => {
   test('comes back without loss, with the workflow it was started with [S0.50 C5 C25]', async () => {
     const workflow = { ...sampleWorkflow(), description: 'as it was at the start' };

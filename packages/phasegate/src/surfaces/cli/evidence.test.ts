@@ -85,6 +85,12 @@ test('a number no JSON has (1e999) is refused with its place [adv.O1]', async ()
   );
 });
 
+test('a key with half of a surrogate pair is refused with its place [adv.O1]', async () => {
+  await expect(readEvidence('-', () => Readable.from(['{"p":{"\\ud800":1}}']))).rejects.toThrow(
+    'stdin has at `p` a key with half of a surrogate pair',
+  );
+});
+
 test.each([
   ['[1]', 'a list'],
   ['null', 'null'],

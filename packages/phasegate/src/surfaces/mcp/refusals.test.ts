@@ -42,6 +42,10 @@ test('a number no JSON has (1e999) is refused, and what the others write is kept
     error: 'evidence_unreadable',
     message: 'evidence has at `deep[0].n` a number that JSON cannot hold',
   });
+  const keys = { notes: { '\ud800': 1, '\ud801': 2 } };
+  expect(await call('complete_phase', { session_id, phase: 'LOOK', evidence: keys })).toMatchObject({
+    message: 'evidence has at `notes` a key with half of a surrogate pair',
+  });
   expect(await call('start_workflow', { workflow_type: 'errand', options: '{"mode": 1e999}' })).toMatchObject(
     { error: 'usage', message: '`options` has at `mode` a number that JSON cannot hold' },
   );

@@ -48,6 +48,7 @@ describe('a body', () => {
     ['deeper than a stack', `${'['.repeat(400_000)}${']'.repeat(400_000)}`],
     ['with a number nobody can hold', '{"a":[1e999]}'],
     ['with a prototype', '{"a":{"__proto__":{"admin":true}}}'],
+    ['with half of a surrogate pair in a key', '{"a":{"\\ud800":1}}'],
     ['with a prototype in disguise', '{"\\u005f_proto__":{}}'],
   ])('that is %s is refused with 422', async (_name, body) => {
     const response = await post(body, JSON_TYPE);

@@ -114,6 +114,8 @@ function faultIn(value: Json, left: number): Fault | typeof TOO_DEEP | null {
   for (const key in object) {
     if (!Object.hasOwn(object, key)) continue;
     if (key === '__proto__') return { field: key, message: '`__proto__` is not a key' };
+    if (!key.isWellFormed())
+      return { field: key.toWellFormed().slice(0, 100), message: 'a key has half of a surrogate pair' };
     const fault = faultIn(object[key] as Json, left - 1);
     if (fault !== null) return within(key, fault);
   }
