@@ -10,7 +10,11 @@ const TIMEOUT_MS = { quick: 180_000, full: 900_000, long: 10_800_000 }[TIER];
 const HOUSE = ['test/**/*.test.ts', 'examples/**/*.test.ts'];
 const ROOMS = ['packages/*/src/**/*.test.ts'];
 // These compare times, so nothing else runs beside them.
-const TIMED = ['test/adversary/loadBesideAttack.test.ts', 'test/limits.test.ts'];
+const TIMED = [
+  'test/adversary/loadBesideAttack.test.ts',
+  'test/definitionCosts.test.ts',
+  'test/limits.test.ts',
+];
 
 export default defineConfig({
   resolve: {

@@ -74,6 +74,7 @@ export { Lines } from './model/lines.ts';
 export { markdownHeading } from './model/markdownHeading.ts';
 export { maskedUrl } from './model/maskedUrl.ts';
 export { MASK, maskOf } from './model/masks.ts';
+export { firstProblems, MOST_PROBLEMS } from './model/mostProblems.ts';
 export { coveredBy, declaredNames, hasFreeResult, isOwned, nameIn } from './model/names.ts';
 export { fencedJson, linesOf, oneLine, replaceUnseen, shellWord, unseenAsJson } from './model/oneLine.ts';
 export { paramProblem, readParams } from './model/params.ts';

@@ -1,7 +1,6 @@
 import type { CompileContext } from './compile/compileContext.ts';
 import { SCOPE_ROOTS } from './expression/expression.ts';
 import { ENGINE_FIELDS, nameIn } from './names.ts';
-import { didYouMean } from './suggest.ts';
 
 /** Why a path of a gate's `context` or a list of items leads nowhere in the checkpoint, as far as that can be seen. */
 export function checkpointPathProblem(context: CompileContext, path: string): string | null {
@@ -22,12 +21,11 @@ export function checkpointPathProblem(context: CompileContext, path: string): st
  */
 export function checkpointNameProblem(context: CompileContext, name: string): string | null {
   const { draft, params, evidenceNames } = context;
-  const known = [...ENGINE_FIELDS, ...Object.keys(params), ...evidenceNames];
-  if (known.includes(name)) return null;
+  if (ENGINE_FIELDS.includes(name) || Object.hasOwn(params, name) || evidenceNames.has(name)) return null;
   const open = draft.phases.some(
     ({ work, fields = [], artifacts = [] }) =>
       work?.kind === 'handler' || fields.length + artifacts.length === 0,
   );
   if (open) return null;
-  return `nothing in this workflow gives \`${name}\` a value${didYouMean(name, known)}`;
+  return `nothing in this workflow gives \`${name}\` a value${context.problems.hint(name, () => [...ENGINE_FIELDS, ...Object.keys(params), ...evidenceNames])}`;
 }

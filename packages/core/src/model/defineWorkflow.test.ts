@@ -326,3 +326,18 @@ function numbers(phases: readonly PhaseDraft[]): readonly number[] | false {
   const defined = define(phases);
   return defined.ok && defined.workflow.phases.map((phase) => phase.number);
 }
+
+test.each(['\ud800', '\udfff x'])('half of a surrogate pair is no character of a workflow: %j', (half) => {
+  const phases = [{ id: 'A', instructions: 'x', next: null }];
+  const drafts = [
+    { id: 'w', phases: [{ id: `A${half}`, next: null }] },
+    { id: 'w', title: half, phases },
+    { id: 'w', phases, params: { [half]: { type: 'string' } } },
+  ] as never[];
+  for (const draft of drafts) {
+    const defined = defineWorkflow(draft, known);
+    expect(defined.ok ? [] : defined.problems.map(({ message }) => message).join()).toContain(
+      'surrogate pair',
+    );
+  }
+});

@@ -1,18 +1,19 @@
-import type { Json } from '../json.ts';
+import { halfPairIn, type Json } from '../json.ts';
 import { isCapability } from './capabilities.ts';
 import { checkGraph } from './compile/checkGraph.ts';
 import { checkNames } from './compile/checkNames.ts';
 import { checkOwnDecision } from './compile/checkOwnDecision.ts';
+import { checkUnusedGates } from './compile/checkUnusedGates.ts';
 import type { CompileContext, Known } from './compile/compileContext.ts';
 import { checkDatabaseGates, compileDatabase } from './compile/compileDatabase.ts';
+import { MOST_IN_CONTEXT } from './compile/compileGates.ts';
 import { compilePhase } from './compile/compilePhase.ts';
 import { compileProperties } from './compile/compileProperties.ts';
 import type { DraftProblem, GateDraft, ParamDraft, WorkflowDraft } from './draft.ts';
 import { nameIn } from './names.ts';
 import { paramProblem } from './params.ts';
-import { Problems } from './problems.ts';
+import { type LeftOut, Problems } from './problems.ts';
 import { compileSchema } from './schema/jsonSchema.ts';
-import { didYouMean } from './suggest.ts';
 import { placeholdersIn } from './template.ts';
 import { isToolName } from './tools.ts';
 import { whoMay } from './whoMay.ts';
@@ -26,13 +27,20 @@ import {
   type Workflow,
 } from './workflow.ts';
 
-/** A workflow with notes for its author, or every problem it has. */
+/** A workflow with notes for its author, or the problems it has; of very many only the first. */
 export type Defined =
-  | { readonly ok: true; readonly workflow: Workflow; readonly notes: readonly DraftProblem[] }
-  | { readonly ok: false; readonly problems: readonly DraftProblem[] };
+  | ({ readonly ok: true; readonly workflow: Workflow; readonly notes: readonly DraftProblem[] } & More)
+  | ({ readonly ok: false; readonly problems: readonly DraftProblem[] } & More);
+
+/** Where there are too many problems to give all of them. */
+interface More {
+  readonly leftOut?: LeftOut;
+}
 
 const ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/;
 const DEFAULT_TOKEN_SECONDS = 7200;
+const HALF_PAIR =
+  'half of a surrogate pair (`\\ud800` to `\\udfff` alone) is not a character: write it whole';
 
 /**
  * The only constructor of a workflow. Checks everything a definition promises and reports all problems at once;
@@ -91,8 +99,10 @@ export function defineWorkflow(draft: WorkflowDraft, known: Known): Defined {
   checkTemplates(workflow, problems);
   checkGraph(workflow, problems);
   checkOwnDecision(workflow, known, problems);
-  if (problems.failed) return { ok: false, problems: problems.list };
-  return { ok: true, workflow: deepFreeze(workflow), notes: problems.list };
+  // INVARIANT: two workflows that differ have two hashes. What runs go by, and what a human accepted, is told by it.
+  if (halfPairIn(workflow) !== null) problems.error(halfPairIn(draft) ?? [], 'bad_value', HALF_PAIR);
+  if (problems.failed) return { ok: false, problems: problems.list, ...problems.more };
+  return { ok: true, workflow: deepFreeze(workflow), notes: problems.list, ...problems.more };
 }
 
 /** Reads an id as the author wrote it: a number if it is all digits, else a string. */
@@ -185,6 +195,8 @@ function compileGroups(
   for (const [name, members] of Object.entries(groups)) {
     if (isToolName(name))
       problems.error(['tools', name], 'bad_group', `\`${name}\` is a tool, so it cannot name a group`);
+    if (members.length > MOST_IN_GROUP)
+      problems.error(['tools', name], 'bad_group', `a group holds at most ${MOST_IN_GROUP} tools`);
     members.forEach((member, index) => {
       if (isToolName(member)) return;
       problems.error(
@@ -194,8 +206,13 @@ function compileGroups(
       );
     });
   }
-  return groups;
+  // Every phase may name every group.
+  return Object.fromEntries(
+    Object.entries(groups).map(([name, members]) => [name, members.slice(0, MOST_IN_GROUP)]),
+  );
 }
+
+const MOST_IN_GROUP = 500;
 
 function checkSchemas(draft: WorkflowDraft, problems: Problems): ReadonlySet<string> {
   for (const [name, schema] of Object.entries(draft.schemas ?? {})) {
@@ -206,24 +223,6 @@ function checkSchemas(draft: WorkflowDraft, problems: Problems): ReadonlySet<str
     }
   }
   return new Set(Object.keys(draft.schemas ?? {}));
-}
-
-/** A gate that no phase has is probably a gate that some phase should have. */
-function checkUnusedGates({ draft, known, problems }: CompileContext): void {
-  const used = new Set(draft.phases.flatMap((phase) => phase.gates ?? []));
-  for (const [name, gate] of Object.entries(draft.gates ?? {})) {
-    if (used.has(name)) continue;
-    // A mistyped name is reported where it stands.
-    if (!problems.list.some((problem) => problem.code === 'unknown_gate')) {
-      problems.note(['gates', name], 'unused_gate', `no phase has the gate \`${name}\``);
-    }
-    gate.blockers?.forEach(({ check, ref }, index) => {
-      if (ref !== undefined || check === undefined || Object.hasOwn(known.checks, check)) return;
-      const hint = didYouMean(check, Object.keys(known.checks));
-      const path = ['gates', name, 'blockers', index, 'check'];
-      problems.error(path, 'unknown_check', `there is no check \`${check}\`${hint}`);
-    });
-  }
 }
 
 /** An unresolved placeholder must never reach an agent, so every value a template names has to be there. */
@@ -273,7 +272,7 @@ function coveredNames(draft: WorkflowDraft): ReadonlySet<string> {
     if (human === undefined) continue;
     for (const field of phase.fields ?? []) names.add(field.name);
     for (const artifact of phase.artifacts ?? []) names.add(artifact.type);
-    for (const path of human.context ?? []) names.add(nameIn(path));
+    for (const path of (human.context ?? []).slice(0, MOST_IN_CONTEXT)) names.add(nameIn(path));
   }
   return names;
 }
@@ -322,7 +321,7 @@ function compileParam(name: string, draft: ParamDraft, problems: Problems): Para
   const type = draft.type ?? inferType(draft);
   const known = PARAM_TYPES.find((candidate) => candidate === type);
   if (known === undefined) {
-    const hint = didYouMean(type, PARAM_TYPES);
+    const hint = problems.hint(type, () => PARAM_TYPES);
     problems.error(
       ['params', name, 'type'],
       'bad_type',

@@ -1,6 +1,5 @@
 import { canonicalJson, type Json } from '../json.ts';
 import type { PhasePlace } from './compile/compileContext.ts';
-import { didYouMean } from './suggest.ts';
 import type { Check } from './workflow.ts';
 
 /**
@@ -12,7 +11,7 @@ export function onlyWhenChecks({ context, phase, path }: PhasePlace): readonly C
   return Object.entries(phase.onlyWhen ?? {}).map(([name, values]): Check => {
     const at = [...path, 'onlyWhen', name];
     if (!Object.hasOwn(params, name)) {
-      const hint = didYouMean(name, Object.keys(params));
+      const hint = context.problems.hint(name, () => Object.keys(params));
       context.problems.error(at, 'unknown_param', `there is no param \`${name}\`${hint}`);
     } else if (!/^[A-Za-z_]\w*$/.test(name)) {
       context.problems.error(at, 'bad_value', `\`${name}\` cannot stand in a condition`);
@@ -20,11 +19,12 @@ export function onlyWhenChecks({ context, phase, path }: PhasePlace): readonly C
     if (values.length === 0) {
       context.problems.error(at, 'bad_value', `\`onlyWhen\` names no value of \`${name}\``);
     }
-    const choices = Object.hasOwn(params, name) ? params[name]?.choices : undefined;
+    const given = Object.hasOwn(params, name) ? params[name]?.choices : undefined;
+    const choices = given && new Set(given.map(canonicalJson));
     values.forEach((value, index) => {
       if (!isScalar(value)) {
         context.problems.error([...at, index], 'bad_value', 'a value is text, a number or true or false');
-      } else if (choices && !choices.some((choice) => canonicalJson(choice) === canonicalJson(value))) {
+      } else if (choices && !choices.has(canonicalJson(value))) {
         const message = `\`${String(value)}\` is not a value of param \`${name}\``;
         context.problems.error([...at, index], 'bad_value', message);
       }

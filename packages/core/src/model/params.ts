@@ -16,7 +16,8 @@ export function readParams(
   const unknown = Object.keys(given).filter((key) => !Object.hasOwn(params, key));
   for (const key of unknown.slice(0, MOST_NAMED)) {
     const shown = key.length > LONGEST_NAME ? `${key.slice(0, LONGEST_NAME)}…` : key;
-    problems.push(`there is no param \`${shown}\`${didYouMean(shown, Object.keys(params))}`);
+    const known = Object.keys(params);
+    problems.push(`there is no param \`${shown}\`${didYouMean(shown, known) || listOf(known)}`);
   }
   // Refusals are kept, and no record grows with what was sent.
   if (unknown.length > MOST_NAMED)
@@ -85,4 +86,14 @@ function describe(param: Param): string {
 
 function article(noun: string): string {
   return `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
+}
+
+/** The params there are, where no name is like the one that was given. */
+function listOf(known: readonly string[]): string {
+  if (known.length === 0) return ': the workflow has none';
+  const more = known.length > MOST_NAMED ? ` and ${known.length - MOST_NAMED} more` : '';
+  return `: there is ${known
+    .slice(0, MOST_NAMED)
+    .map((name) => `\`${name}\``)
+    .join(', ')}${more}`;
 }

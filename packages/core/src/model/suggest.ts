@@ -1,8 +1,20 @@
 /** The known word that begins like one that was not finished, else the nearest to a mistyped one; null when none is near. */
 export function suggest(word: string, known: Iterable<string>): string | null {
-  const words = [...known];
+  if (word.length > LONGEST) return null;
+  const words: string[] = [];
+  for (const candidate of known) {
+    if (words.length >= MOST_WORDS) break;
+    if (candidate.length <= LONGEST) words.push(candidate);
+  }
   return onlyOneThatBegins(word, words) ?? nearest(word, words);
 }
+
+/** No name an author mistypes is longer, and comparing two words takes the product of their lengths. */
+const LONGEST = 100;
+/** As many as a workflow has phases. A hint is only a help, and is asked for once for each of many mistakes. */
+const MOST_WORDS = 1000;
+/** How many pairs of letters are compared for one hint. */
+const MOST_STEPS = 30_000;
 
 function onlyOneThatBegins(word: string, known: readonly string[]): string | null {
   if (word.replace(/^-+/, '').length < 3) return null;
@@ -16,8 +28,11 @@ function nearest(word: string, known: readonly string[]): string | null {
   const limit = word.length < 3 ? 0 : Math.max(1, Math.floor(word.length / 3));
   let best: string | null = null;
   let bestDistance = limit + 1;
+  const left = { steps: MOST_STEPS };
+  const lower = word.toLowerCase();
   for (const candidate of known) {
-    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase(), bestDistance);
+    if (left.steps <= 0) break;
+    const distance = editDistance(lower, candidate.toLowerCase(), { limit: bestDistance, left });
     if (distance >= bestDistance) continue;
     best = candidate;
     bestDistance = distance;
@@ -32,7 +47,11 @@ export function didYouMean(word: string, known: Iterable<string>): string {
 }
 
 /** Insertions, deletions, changes and swaps of neighbours, each counted once. */
-function editDistance(a: string, b: string, limit: number): number {
+function editDistance(
+  a: string,
+  b: string,
+  { limit, left }: { readonly limit: number; readonly left: { steps: number } },
+): number {
   if (Math.abs(a.length - b.length) >= limit) return limit;
   let before: readonly number[] = [];
   let previous: readonly number[] = Array.from({ length: b.length + 1 }, (_, index) => index);
@@ -44,6 +63,9 @@ function editDistance(a: string, b: string, limit: number): number {
       const swap = swapped ? (before[j - 2] as number) + 1 : change;
       row.push(Math.min(change, swap, (previous[j] as number) + 1, (row[j - 1] as number) + 1));
     }
+    left.steps -= b.length;
+    // A row is never better than the better of the two before it.
+    if (Math.min(...row) >= limit && Math.min(...previous) >= limit) return limit;
     before = previous;
     previous = row;
   }

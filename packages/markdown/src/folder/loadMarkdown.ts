@@ -97,6 +97,7 @@ export async function loadMarkdown(
     if (problem.severity === 'error') report.error(at, problem);
     else report.note(at, problem);
   }
+  report.leaveOut(defined.leftOut);
   return {
     ...done(defined.ok ? defined.workflow : null),
     places: (draftPath) => placeOf(draftPath, metadata, phases),

@@ -1,4 +1,5 @@
 import type { Problem } from '@phasegate/core';
+import { firstProblems, MOST_PROBLEMS } from '@phasegate/core/model';
 import type { Place } from '@phasegate/core/ports';
 
 export type { Place };
@@ -14,6 +15,8 @@ export interface Remark {
 /** Gathers everything found while a folder is read, so that all of it is reported at once. */
 export class Report {
   readonly #problems: Problem[] = [];
+  readonly #found = { error: 0, note: 0 };
+  readonly #leftOut = { error: 0, note: 0 };
 
   error(place: Place, remark: Remark): void {
     this.#add(place, remark, 'error');
@@ -24,23 +27,37 @@ export class Report {
   }
 
   get failed(): boolean {
-    return this.#problems.some(({ severity }) => severity === 'error');
+    return this.#found.error > 0;
   }
 
-  /** By file, `first` before the others, and by place; the same thing only once. */
+  /** Of very many only the first. By file, `first` before the others, and by place; the same thing only once. */
   inOrder(first: string): readonly Problem[] {
     const unique = new Map(this.#problems.map((problem) => [JSON.stringify(problem), problem]));
-    return [...unique.values()].toSorted(
+    const all = [...unique.values()].toSorted(
       (a, b) =>
         Number(b.file === first) - Number(a.file === first) ||
         a.file.localeCompare(b.file, 'en', { numeric: true }) ||
         a.line - b.line ||
         a.column - b.column,
     );
+    return firstProblems(all, {
+      errors: this.#leftOut.error,
+      notes: this.#leftOut.note,
+    });
+  }
+
+  /** Others were found, and are not known one by one. */
+  leaveOut({ errors, notes } = { errors: 0, notes: 0 }): void {
+    this.#leftOut.error += errors;
+    this.#leftOut.note += notes;
   }
 
   #add({ file, line, column }: Place, { code, message, hint }: Remark, severity: Problem['severity']): void {
-    if (this.#problems.length >= MOST) return;
+    this.#found[severity] += 1;
+    if (this.#found[severity] > MOST_PROBLEMS) {
+      this.#leftOut[severity] += 1;
+      return;
+    }
     this.#problems.push({
       file,
       line,
@@ -52,9 +69,6 @@ export class Report {
     });
   }
 }
-
-/** More than anyone reads; a hostile folder must not be able to make a report of its own size. */
-const MOST = 1000;
 
 /** The beginning of a file. */
 export function topOf(file: string): Place {

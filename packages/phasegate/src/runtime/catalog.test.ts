@@ -52,13 +52,15 @@ describe('finding', () => {
     expect(await catalog().list()).toEqual([]);
   });
 
-  test('stops at 2,000 files', async () => {
+  test('takes 2,000 files, and says so where there are more', async () => {
     await mkdir(join(root, 'workflows'));
     await Promise.all(
-      Array.from({ length: 2005 }, (_, n) => writeFile(join(root, 'workflows', `${n}.flow.json`), '{}')),
+      Array.from({ length: 2000 }, (_, n) => writeFile(join(root, 'workflows', `${n}.flow.json`), '{}')),
     );
 
     expect((await catalog().list()).length).toBe(2000);
+    await writeFile(join(root, 'workflows', 'more.flow.json'), '{}');
+    await expect(catalog().list()).rejects.toMatchObject({ code: 'too_large' });
   });
 });
 

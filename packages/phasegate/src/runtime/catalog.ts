@@ -10,10 +10,10 @@ import {
   type Problem,
   type Workflow,
 } from '@phasegate/core';
-import { didYouMean, rulePlaces, type Unaccepted } from '@phasegate/core/model';
+import { didYouMean, rulePlaces, shellWord, type Unaccepted } from '@phasegate/core/model';
 import { readRegular } from '../files/readRegular.ts';
 import { describeWorkflows } from './describeWorkflows.ts';
-import { createListing } from './listing/keptListing.ts';
+import { createListing, tooManyFiles } from './listing/keptListing.ts';
 import type { ListingIndex, NamedFile } from './listing/listingIndex.ts';
 import { findFiles } from './listing/projectFiles.ts';
 import { Shared } from './listing/shared.ts';
@@ -47,21 +47,30 @@ export function createCatalog({ root, loaders, globs, index }: CatalogOptions): 
   const shared = new Shared<CatalogWorkflow>();
   const list = () => listing.entries();
 
+  let begun = Promise.resolve();
+  /** Each load begins in a turn of its own: many may be asked for at once, and others are to be served in between. */
+  const loadOf = async (loader: Loader, path: string, starting?: StartingWith) => {
+    begun = begun.then(() => new Promise((resume) => setImmediate(resume)));
+    await begun;
+    return loader.load({ root, path }, starting);
+  };
+
   /**
    * INVARIANT: what is kept only says where to look. The file that is found is read and hashed itself, with all it is
    * made from; if it is not what was listed, or if nothing or too much is found, everything is read again.
    */
   async function find(name: string, starting: StartingWith | undefined): Promise<CatalogWorkflow> {
     for (let again = false; ; again = true) {
-      const { files, fresh } = await listing.names();
+      const { files, fresh, cut } = await listing.names();
       const found = named(name, files, root);
+      if (cut) mustBePath(name, found, root);
       const [entry] = found;
       const sure = again || fresh;
       if (entry !== undefined && found.length === 1) {
         const listed = await listing.read(entry.path);
         const same = listed.line?.id === entry.id && listed.line.title === entry.title;
         const loader = loaderFor(entry.path) as Loader;
-        const loaded = same || sure ? await loader.load({ root, path: entry.path }, starting) : null;
+        const loaded = same || sure ? await loadOf(loader, entry.path, starting) : null;
         const digest = loaded?.files[entry.path];
         if (loaded !== null && (sure || listed.sha256 === null || digest === listed.sha256)) {
           await listing.keep();
@@ -126,7 +135,7 @@ export function createCatalog({ root, loaders, globs, index }: CatalogOptions): 
           });
           continue;
         }
-        const loaded = await loader.load({ root, path });
+        const loaded = await loadOf(loader, path);
         problems.push(...loaded.problems);
         if (loaded.unaccepted === true) {
           const id = entries.find((entry) => entry.path === path)?.id ?? path;
@@ -139,6 +148,11 @@ export function createCatalog({ root, loaders, globs, index }: CatalogOptions): 
       return { checked, problems: [...problems, ...sharedIds(ids, entries)], unaccepted };
     },
   };
+}
+
+/** A path means its file whatever else there is. */
+function mustBePath(name: string, [only]: readonly NamedFile[], root: string): void {
+  if (only?.path !== name && only?.path !== relativePath(root, name)) throw tooManyFiles();
 }
 
 /** The files a name means: by path, else by id, else by title. */
@@ -209,8 +223,13 @@ function valid(loaded: Loaded, entry: NamedFile, root: string): CatalogWorkflow 
     // A single fault that knows its own name and cure (a source, a template) is said as itself.
     if (errors.length === 1 && only?.hint !== undefined && isErrorCode(only.code))
       throw new PhasegateError(only.code, only.message, { problems: errors, hint: only.hint });
-    const count = errors.length === 1 ? 'a problem' : `${errors.length} problems`;
-    throw new PhasegateError('workflow_invalid', `\`${entry.path}\` has ${count}`, { problems: errors });
+    const isMore = errors.at(-1)?.code === 'more_problems';
+    const many = isMore ? `more than ${errors.length - 1}` : errors.length;
+    const count = errors.length === 1 ? 'a problem' : `${many} problems`;
+    throw new PhasegateError('workflow_invalid', `\`${entry.path}\` has ${count}`, {
+      problems: errors,
+      hint: `correct the file; \`phasegate validate ${shellWord(entry.path)}\` shows each line`,
+    });
   }
   const migrations = migrationHashes(workflow.database?.migrations ?? null, root);
   const files = { ...loaded.files, ...filesIn(workflow.database?.migrations ?? '', migrations) };
@@ -303,7 +322,10 @@ function given(root: string, path: string, wanted: (path: string) => boolean): r
     isFolder = statSync(resolve(root, inside)).isDirectory();
   } catch (error) {
     const reason = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'does not exist' : 'cannot be read';
-    throw new PhasegateError('file_unreadable', `\`${path}\` ${reason}`, { cause: error });
+    throw new PhasegateError('file_unreadable', `\`${path}\` ${reason}`, {
+      cause: error,
+      hint: 'name a file or folder of the project; `phasegate list` shows where its workflows are',
+    });
   }
   if (inside === '..' || inside.startsWith('../') || isAbsolute(inside)) {
     throw new PhasegateError('path_outside', `\`${path}\` is outside the project \`${root}\``, {
@@ -311,10 +333,11 @@ function given(root: string, path: string, wanted: (path: string) => boolean): r
     });
   }
   if (!isFolder) return [inside];
-  return findFiles(root, [inside === '' ? '**' : `${inside}/**`]).filter(
-    // A folder stands for the workflows in it; only a file that was named must be one.
-    (file) => wanted(file) && (inside === '' || file.startsWith(`${inside}/`)),
-  );
+  // A folder stands for the workflows in it; only a file that was named must be one.
+  const accepts = (file: string) => wanted(file) && (inside === '' || file.startsWith(`${inside}/`));
+  const { files, cut } = findFiles(root, [inside === '' ? '**' : `${inside}/**`], { accepts });
+  if (cut) throw tooManyFiles();
+  return files;
 }
 
 function relativePath(root: string, path: string): string {

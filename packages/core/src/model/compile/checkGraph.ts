@@ -40,7 +40,7 @@ export function checkGraph(workflow: Workflow, problems: Problems): void {
   checkTimeouts(workflow, problems);
   const ends = workflow.phases.some((phase) => reached.has(phase.id) && endsHere(phase));
   // A way that leads nowhere yet may have been meant to lead there.
-  const unknown = problems.list.some((problem) => problem.code === 'unknown_phase');
+  const unknown = problems.has('unknown_phase');
   if (!ends && !unknown) {
     problems.error(['phases'], 'no_end', 'no phase leads to the end: give one `next: null`');
   }

@@ -1,8 +1,7 @@
 import { isJsonObject } from '../../json.ts';
 import type { CheckDraft, KnownCheck } from '../draft.ts';
 import type { DraftPath } from '../problems.ts';
-import { compileSchema } from '../schema/jsonSchema.ts';
-import { didYouMean } from '../suggest.ts';
+import { type CompiledSchema, compileSchema } from '../schema/jsonSchema.ts';
 import { type Check, EVIDENCE_CLASSES } from '../workflow.ts';
 import { compileCondition } from './compileCondition.ts';
 import type { PhasePlace } from './compileContext.ts';
@@ -53,7 +52,7 @@ export function compileCheck(place: PhasePlace, { draft, path, id }: PlacedCheck
   }
   const known = Object.hasOwn(place.context.known.checks, use) ? place.context.known.checks[use] : undefined;
   if (known === undefined) {
-    const hint = didYouMean(use, Object.keys(place.context.known.checks));
+    const hint = place.context.problems.hint(use, () => Object.keys(place.context.known.checks));
     place.context.problems.error([...path, 'check'], 'unknown_check', `there is no check \`${use}\`${hint}`);
     return check;
   }
@@ -89,7 +88,7 @@ function isFrozen(check: Check, known: KnownCheck): boolean {
 
 function checkParameters(place: PhasePlace, check: Check, known: KnownCheck, path: DraftPath): void {
   const { problems } = place.context;
-  const schema = compileSchema(known.parameters);
+  const schema = parametersOf(known);
   for (const problem of schema.ok ? schema.validate(check.with) : []) {
     const keys = problem.path.split('/').slice(1);
     problems.error(
@@ -117,6 +116,15 @@ function checkParameters(place: PhasePlace, check: Check, known: KnownCheck, pat
     const message = `check \`${check.use}\` gives \`${known.class}\` evidence, so \`${check.needs}\` can never come from it`;
     problems.error([...path, 'needs'], 'unsatisfiable', message);
   }
+}
+
+/** Made once: a workflow may have many checks of few kinds. */
+const parameters = new WeakMap<KnownCheck, CompiledSchema>();
+
+function parametersOf(known: KnownCheck): CompiledSchema {
+  const made = parameters.get(known) ?? compileSchema(known.parameters);
+  parameters.set(known, made);
+  return made;
 }
 
 function dotted(keys: readonly string[]): string {

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, own } from '../../json.ts';
 import { checkpointNameProblem } from '../checkpointPath.ts';
+import type { ArtifactDraft, PhaseDraft } from '../draft.ts';
 import { type Expression, parseExpression, pathsOf, SCOPE_ROOTS } from '../expression/expression.ts';
 import type { DraftPath } from '../problems.ts';
 import { didYouMean } from '../suggest.ts';
@@ -33,8 +34,8 @@ export function compileCondition(
 
 function pathProblem(place: PhasePlace, root: string, steps: readonly (string | number)[]): string | null {
   const { context, phase } = place;
-  const artifact = phase.artifacts?.find((candidate) => candidate.type === root);
-  const submitted = artifact !== undefined && !(SCOPE_ROOTS as readonly string[]).includes(root);
+  const submitted =
+    declaredBy(phase).artifacts.has(root) && !(SCOPE_ROOTS as readonly string[]).includes(root);
   if (place.entering && (submitted || root === 'result' || root === 'item')) {
     return `\`${root}\` is not there before phase \`${phase.id}\` is entered; earlier evidence is in \`artifacts\``;
   }
@@ -43,15 +44,15 @@ function pathProblem(place: PhasePlace, root: string, steps: readonly (string | 
   switch (root) {
     case 'params':
       if (first === undefined || Object.hasOwn(context.params, String(first))) return null;
-      return `there is no param \`${first}\`${didYouMean(String(first), Object.keys(context.params))}`;
+      return `there is no param \`${first}\`${context.problems.hint(first, () => Object.keys(context.params))}`;
     case 'item':
       return phase.parallel ? null : '`item` exists in a parallel phase only';
     case 'artifacts':
       if (first === undefined || context.evidenceNames.has(String(first))) return null;
-      return `no phase asks for evidence \`${first}\`${didYouMean(String(first), context.evidenceNames)}`;
+      return `no phase asks for evidence \`${first}\`${context.problems.hint(first, () => context.evidenceNames)}`;
     case 'approved':
       if (first === undefined || context.coveredNames.has(String(first))) return null;
-      return `no human gate covers \`${first}\`, so nobody approves it${didYouMean(String(first), context.coveredNames)}`;
+      return `no human gate covers \`${first}\`, so nobody approves it${context.problems.hint(first, () => context.coveredNames)}`;
     case 'result':
       return resultProblem(place, steps);
     case 'checkpoint':
@@ -60,8 +61,8 @@ function pathProblem(place: PhasePlace, root: string, steps: readonly (string | 
     case 'iteration':
       return null;
     default: {
-      const roots = [...SCOPE_ROOTS, ...(phase.artifacts ?? []).map((candidate) => candidate.type)];
-      return `\`${root}\` is nothing a condition can look at${didYouMean(root, roots)}; it can look at ${roots.join(', ')}`;
+      const roots = [...SCOPE_ROOTS, ...[...declaredBy(phase).artifacts.keys()].slice(0, MOST_NAMED)];
+      return `\`${root}\` is nothing a condition can look at${context.problems.hint(root, () => roots)}; it can look at ${roots.join(', ')}`;
     }
   }
 }
@@ -69,19 +70,39 @@ function pathProblem(place: PhasePlace, root: string, steps: readonly (string | 
 /** A phase that says what it wants as evidence has nothing else to look at. */
 function resultProblem(place: PhasePlace, steps: readonly (string | number)[]): string | null {
   const first = steps[0];
-  const declared = [
-    ...(place.phase.fields ?? []).map((field) => field.name),
-    ...(place.phase.artifacts ?? []).map((artifact) => artifact.type),
-  ];
-  if (first === undefined || declared.length === 0 || place.phase.parallel) return null;
-  if (!declared.includes(String(first))) {
-    return `phase \`${place.phase.id}\` asks for no evidence \`${first}\`${didYouMean(String(first), declared)}`;
+  const declared = declaredBy(place.phase).names;
+  if (first === undefined || declared.size === 0 || place.phase.parallel) return null;
+  if (!declared.has(String(first))) {
+    return `phase \`${place.phase.id}\` asks for no evidence \`${first}\`${place.context.problems.hint(first, () => declared)}`;
   }
   return ruledOut(schemaOf(place, String(first)), steps.slice(1), `result.${first}`);
 }
 
+/** What a phase asks for by name; of several artifacts of one name the first. */
+interface Declared {
+  readonly artifacts: ReadonlyMap<string, ArtifactDraft>;
+  readonly names: ReadonlySet<string>;
+}
+
+/** How many names a message lists beside those that are always there. */
+const MOST_NAMED = 30;
+/** Made once for each phase: it may have many conditions, and ask for much. */
+const declared = new WeakMap<PhaseDraft, Declared>();
+
+function declaredBy(phase: PhaseDraft): Declared {
+  const known = declared.get(phase);
+  if (known !== undefined) return known;
+  const artifacts = new Map<string, ArtifactDraft>();
+  for (const artifact of phase.artifacts ?? [])
+    if (!artifacts.has(artifact.type)) artifacts.set(artifact.type, artifact);
+  const names = new Set([...(phase.fields ?? []).map((field) => field.name), ...artifacts.keys()]);
+  const made = { artifacts, names };
+  declared.set(phase, made);
+  return made;
+}
+
 function schemaOf(place: PhasePlace, type: string): JsonObject | null {
-  const schema = place.phase.artifacts?.find((artifact) => artifact.type === type)?.schema;
+  const schema = declaredBy(place.phase).artifacts.get(type)?.schema;
   const resolved = typeof schema === 'string' ? own(place.context.draft.schemas, schema) : schema;
   return isJsonObject(resolved) ? resolved : null;
 }

@@ -2,7 +2,6 @@ import { checkpointPathProblem } from '../checkpointPath.ts';
 import type { GateDraft } from '../draft.ts';
 import { parseDuration } from '../duration.ts';
 import type { DraftPath } from '../problems.ts';
-import { didYouMean } from '../suggest.ts';
 import type { GateOption, GateTimeout, HumanGate, PhaseId } from '../workflow.ts';
 import type { PlacedCheck } from './compileCheck.ts';
 import type { PhasePlace } from './compileContext.ts';
@@ -23,9 +22,14 @@ export function compileGates(place: PhasePlace): CompiledGates {
       typeof named === 'string' ? gateByName(place, named, at) : { gate: named, path: at, id: named.id };
     if (found === null) return;
     const { gate, path } = found;
-    (gate.blockers ?? []).forEach((draft, position) => {
+    for (const [position, draft] of (gate.blockers ?? []).entries()) {
+      if (blockers.length === MOST_BLOCKERS) {
+        const message = `phase \`${place.phase.id}\` has more than ${MOST_BLOCKERS} blockers, with those of all its gates`;
+        place.context.problems.error(at, 'too_many_checks', message);
+      }
+      if (blockers.length > MOST_BLOCKERS) break;
       blockers.push({ draft, path: [...path, 'blockers', position] });
-    });
+    }
     if (gate.human === undefined) return;
     if (human !== null) {
       place.context.problems.error(
@@ -47,10 +51,15 @@ function gateByName(place: PhasePlace, name: string, at: DraftPath) {
   const gates = place.context.draft.gates ?? {};
   const gate: GateDraft | undefined = Object.hasOwn(gates, name) ? gates[name] : undefined;
   if (gate !== undefined) return { gate, path: ['gates', name] as DraftPath, id: name };
-  const hint = didYouMean(name, Object.keys(gates));
+  const hint = place.context.problems.hint(name, () => Object.keys(gates));
   place.context.problems.error(at, 'unknown_gate', `there is no gate \`${name}\`${hint}`);
   return null;
 }
+
+/** Each by itself is far more than a gate needs; a gate is compiled anew for every phase that names it. */
+export const MOST_IN_CONTEXT = 200;
+const MOST_OPTIONS = 200;
+const MOST_BLOCKERS = 200;
 
 type HumanDraft = NonNullable<GateDraft['human']>;
 
@@ -62,6 +71,13 @@ function compileHuman(
   const { problems } = place.context;
   const approvers = draft.approvers ?? [];
   const quorum = draft.quorum ?? 1;
+  for (const [key, most] of [
+    ['options', MOST_OPTIONS],
+    ['context', MOST_IN_CONTEXT],
+  ] as const) {
+    if ((draft[key]?.length ?? 0) <= most) continue;
+    problems.error([...path, key], 'bad_value', `a human gate has at most ${most} entries in \`${key}\``);
+  }
   if (draft.options.length === 0)
     problems.error([...path, 'options'], 'no_options', 'a human gate needs at least one option');
   if (!Number.isInteger(quorum) || quorum < 1) {
@@ -73,14 +89,15 @@ function compileHuman(
       `${quorum} humans must agree and only ${new Set(approvers).size} may decide`,
     );
   }
-  draft.context?.forEach((contextPath, index) => {
+  const context = draft.context?.slice(0, MOST_IN_CONTEXT) ?? [];
+  context.forEach((contextPath, index) => {
     const wrong = checkpointPathProblem(place.context, contextPath);
     if (wrong !== null) problems.error([...path, 'context', index], 'bad_path', wrong);
   });
   return {
     id,
     prompt: draft.prompt,
-    context: draft.context ?? [],
+    context,
     options: compileOptions(place, draft, path),
     approvers,
     quorum,
@@ -93,7 +110,7 @@ function compileHuman(
 function compileOptions(place: PhasePlace, draft: HumanDraft, path: DraftPath): readonly GateOption[] {
   const ids = place.context.draft.phases.map((phase) => phase.id);
   const seen = new Set<string>();
-  return draft.options.map((option, index) => {
+  return draft.options.slice(0, MOST_OPTIONS).map((option, index) => {
     const at = [...path, 'options', index];
     if (seen.has(option.label)) {
       place.context.problems.error(
@@ -111,7 +128,7 @@ function compileOptions(place: PhasePlace, draft: HumanDraft, path: DraftPath): 
       place.context.problems.error([...at, 'approves'], 'bad_value', message);
     }
     if (option.next !== undefined && option.next !== null && !ids.includes(option.next)) {
-      const hint = didYouMean(String(option.next), ids.map(String));
+      const hint = place.context.problems.hint(option.next, () => ids.map(String));
       const message = `option \`${option.label}\` leads to \`${option.next}\`, which is not defined${hint}`;
       place.context.problems.error([...at, 'next'], 'unknown_phase', message);
     }
@@ -159,7 +176,7 @@ function routeAfter(
   }
   const ids = draft.phases.map((phase) => phase.id);
   if (ids.includes(to)) return { afterwards: 'route', to };
-  const hint = didYouMean(String(to), ids.map(String));
+  const hint = problems.hint(to, () => ids.map(String));
   const message = `the timeout leads to \`${to}\`, which is not defined${hint}`;
   problems.error([...path, 'timeout', 'to'], 'unknown_phase', message);
   return { afterwards: 'park' };

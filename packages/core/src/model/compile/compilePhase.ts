@@ -6,7 +6,6 @@ import { hostProblem } from '../hosts.ts';
 import { onlyWhenChecks } from '../onlyWhen.ts';
 import type { DraftPath } from '../problems.ts';
 import { compileSchema } from '../schema/jsonSchema.ts';
-import { didYouMean, suggest } from '../suggest.ts';
 import {
   type Artifact,
   type EvidenceField,
@@ -163,7 +162,7 @@ function compileEvidence(place: PhasePlace): EvidenceRules {
     once(field.name, [...path, 'fields', index, 'name']);
     const type = Object.hasOwn(FIELD_TYPES, field.type) ? FIELD_TYPES[field.type] : undefined;
     if (type === undefined) {
-      const hint = didYouMean(field.type, Object.keys(FIELD_TYPES));
+      const hint = context.problems.hint(field.type, () => Object.keys(FIELD_TYPES));
       const message = `evidence \`${field.name}\` has the unknown type \`${field.type}\`${hint}`;
       context.problems.error([...path, 'fields', index, 'type'], 'bad_type', message);
     }
@@ -220,7 +219,7 @@ function compileArtifact({ context, path }: PhasePlace, artifact: ArtifactDraft,
         ? context.draft.schemas?.[artifact.schema]
         : undefined;
       if (found !== undefined) return found;
-      const hint = didYouMean(artifact.schema, context.schemas);
+      const hint = context.problems.hint(artifact.schema, () => context.schemas);
       context.problems.error(
         [...at, 'schema'],
         'unknown_schema',
@@ -282,7 +281,7 @@ function compileOutcomes(
     if (outcome !== undefined) map[outcome] = compiled;
     else if (key === '_default') otherwise = { otherwise: compiled };
     else {
-      const hint = didYouMean(key, [...OUTCOMES, '_default']);
+      const hint = place.context.problems.hint(key, () => [...OUTCOMES, '_default']);
       place.context.problems.error([...path, key], 'unknown_outcome', `\`${key}\` is not an outcome${hint}`);
     }
   }
@@ -292,7 +291,7 @@ function compileOutcomes(
 function target(place: PhasePlace, to: Target, path: DraftPath): Target {
   const ids = place.context.draft.phases.map((phase) => phase.id);
   if (to === null || ids.includes(to)) return to;
-  const nearest = suggest(String(to), ids.map(String));
+  const nearest = place.context.problems.nearest(to, () => ids.map(String));
   const hint = nearest === null ? '' : ` (did you mean \`${nearest}\`?)`;
   const message = `phase \`${place.phase.id}\` leads to \`${to}\`, which is not defined${hint}`;
   place.context.problems.error(path, 'unknown_phase', message);

@@ -1,6 +1,5 @@
 import type { PropertyDraft, WorkflowDraft } from '../draft.ts';
 import type { DraftPath, Problems } from '../problems.ts';
-import { didYouMean } from '../suggest.ts';
 import type { Phase, PhaseId, Property, PropertySubject, Workflow } from '../workflow.ts';
 
 const KINDS = ['always', 'never', 'before'] as const;
@@ -11,10 +10,13 @@ export function compileProperties(
   phases: readonly Phase[],
   problems: Problems,
 ): Pick<Workflow, 'properties'> {
+  const seen = new Set<string>();
+  const subjects = properties.length === 0 ? new Map() : subjectsOf(phases);
   const compiled = properties.flatMap((draft, index): Property[] => {
     const path = ['properties', index];
-    if (properties.findIndex(({ name }) => name === draft.name) < index)
+    if (seen.has(draft.name))
       problems.error([...path, 'name'], 'duplicate_property', `property \`${draft.name}\` is defined twice`);
+    seen.add(draft.name);
     const kind = kindOf(draft, path, problems);
     if (kind === null) return [];
     const least = kind === 'before' ? 2 : 1;
@@ -24,9 +26,13 @@ export function compileProperties(
       problems.error([...path, kind], 'empty_property', message);
     }
     const of = names.flatMap((name, position) => {
-      const found = subjectOf(name, phases);
-      if (found !== null) return [found];
-      problems.error([...path, kind, position], 'unknown_name', unknown(draft.name, name, { phases, gates }));
+      const found = subjects.get(String(name));
+      if (found !== undefined) return [found];
+      problems.error(
+        [...path, kind, position],
+        'unknown_name',
+        unknown(draft.name, name, { subjects, gates, problems }),
+      );
       return [];
     });
     return [{ name: draft.name, kind, of }];
@@ -42,24 +48,26 @@ function kindOf(draft: PropertyDraft, path: DraftPath, problems: Problems): Prop
   return null;
 }
 
-function subjectOf(name: PhaseId, phases: readonly Phase[]): PropertySubject | null {
-  const phase = phases.find(({ id }) => id === name) ?? phases.find(({ id }) => String(id) === String(name));
-  if (phase !== undefined) return { kind: 'phase', phase: phase.id };
-  const gate = phases.find(({ humanGate }) => humanGate?.id === String(name))?.humanGate;
-  return gate == null ? null : { kind: 'gate', gate: gate.id };
+/** What a property may name: the phases, and the human gates that have no phase's name. */
+function subjectsOf(phases: readonly Phase[]): ReadonlyMap<string, PropertySubject> {
+  const subjects = new Map<string, PropertySubject>();
+  for (const { id } of phases)
+    if (!subjects.has(String(id))) subjects.set(String(id), { kind: 'phase', phase: id });
+  for (const { humanGate } of phases)
+    if (humanGate !== null && !subjects.has(humanGate.id))
+      subjects.set(humanGate.id, { kind: 'gate', gate: humanGate.id });
+  return subjects;
 }
 
-function unknown(
-  property: string,
-  name: PhaseId,
-  known: { readonly phases: readonly Phase[]; readonly gates: Readonly<Record<string, unknown>> },
-): string {
-  if (Object.hasOwn(known.gates, String(name)))
+interface Names {
+  readonly subjects: ReadonlyMap<string, PropertySubject>;
+  readonly gates: Readonly<Record<string, unknown>>;
+  readonly problems: Problems;
+}
+
+function unknown(property: string, name: PhaseId, { subjects, gates, problems }: Names): string {
+  if (Object.hasOwn(gates, String(name)))
     return `property \`${property}\` names the gate \`${name}\`, at which no human decides: name the phase it stands behind`;
-  const names = known.phases.flatMap(({ id, humanGate }) => [
-    String(id),
-    ...(humanGate ? [humanGate.id] : []),
-  ]);
-  const hint = didYouMean(String(name), names);
+  const hint = problems.hint(name, () => subjects.keys());
   return `property \`${property}\` names \`${name}\`, which is not a phase and no human gate${hint}`;
 }

@@ -2,7 +2,6 @@ import { globProblem } from '../glob/glob.ts';
 import { guardOf } from '../guardedPaths.ts';
 import type { DraftPath } from '../problems.ts';
 import { commandPatternProblem } from '../shell/shellWords.ts';
-import { didYouMean } from '../suggest.ts';
 import { CONTRACT_TOOLS, isToolName, PATH_TOOLS, WRITING_TOOLS } from '../tools.ts';
 import type { ToolConstraint, ToolPolicy } from '../workflow.ts';
 import type { PhasePlace } from './compileContext.ts';
@@ -36,13 +35,16 @@ function resolve(
 ): readonly string[] {
   const { groups, problems } = place.context;
   const tools = new Set<string>();
+  const seen = new Set<string>();
   names.forEach((name, index) => {
     if (Object.hasOwn(groups, name)) {
+      if (seen.has(name)) return;
+      seen.add(name);
       for (const member of groups[name] ?? []) tools.add(member);
     } else if (isToolName(name)) {
       tools.add(name);
     } else {
-      const hint = didYouMean(name, [...CONTRACT_TOOLS, ...Object.keys(groups)]);
+      const hint = problems.hint(name, () => [...CONTRACT_TOOLS, ...Object.keys(groups)]);
       problems.error(
         [...place.path, list, index],
         'unknown_tool',
@@ -58,7 +60,7 @@ function compileConstraints(place: PhasePlace): Readonly<Record<string, ToolCons
   for (const [tool, draft] of Object.entries(place.phase.toolConstraints ?? {})) {
     const at = [...place.path, 'toolConstraints', tool];
     if (!isToolName(tool)) {
-      const hint = didYouMean(tool, CONTRACT_TOOLS);
+      const hint = place.context.problems.hint(tool, () => CONTRACT_TOOLS);
       place.context.problems.error(at, 'unknown_tool', `there is no tool \`${tool}\`${hint}`);
     } else if (!PATH_TOOLS.includes(tool) && tool !== 'bash' && tool !== 'git') {
       place.context.problems.error(

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, PhasegateError, type Problem, type Workflow } from '@phasegate/core';
 import type { ContractTests } from '../../runtime/ports.ts';
 import { readSource } from '../readSource.ts';
-import { shapeProblems } from '../yaml/shapeProblems.ts';
+import { shapeInOne } from '../yaml/shapeProblems.ts';
 import { YamlTree } from '../yaml/yamlTree.ts';
 import { contractOf } from './contractOf.ts';
 import { contractSchema } from './contractSchema.ts';
@@ -24,7 +24,7 @@ export async function readContract(root: string, path: string, workflow: Workflo
     const message = 'the file is empty; contract tests start with `tests:` and at least one test';
     throw invalid(path, [problemAt(tree, 0, 'empty_file', message)]);
   }
-  for (const { path: at, code, message, at: part } of shapeProblems(value, contractSchema)) {
+  for (const { path: at, code, message, at: part } of shapeInOne(value, contractSchema)) {
     problems.push(problemAt(tree, tree.offsetOf(at, part), code, message));
   }
   for (const { at, key, code, message } of isJsonObject(value) ? meaningProblems(value, workflow) : []) {

@@ -8,7 +8,7 @@ import {
   type Workflow,
 } from '@phasegate/core';
 import { type PhaseRates, type Rates, rateProblems } from '@phasegate/proofs';
-import { shapeProblems } from '../yaml/shapeProblems.ts';
+import { shapeInOne } from '../yaml/shapeProblems.ts';
 import { camelCase } from '../yaml/spelling.ts';
 import { YamlTree } from '../yaml/yamlTree.ts';
 import { ratesSchema } from './ratesSchema.ts';
@@ -26,7 +26,7 @@ export function readRates(file: string, text: string, workflow: Workflow): Rates
     const message = 'the file is empty; rates start with `phases:` and at least one phase';
     throw invalid(file, [at(0, 'empty_file', message)]);
   }
-  const shape = shapeProblems(value, ratesSchema).map(({ path, code, message, at: part }) =>
+  const shape = shapeInOne(value, ratesSchema).map(({ path, code, message, at: part }) =>
     at(tree.offsetOf(path, part), code, message),
   );
   // What has the right shape is looked at further even where something else has not: everything is said at once.

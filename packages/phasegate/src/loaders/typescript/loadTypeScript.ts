@@ -1,6 +1,6 @@
 import { relative, sep } from 'node:path';
 import { defineWorkflow, type Known, type Problem, type Workflow } from '@phasegate/core';
-import type { DraftProblem } from '@phasegate/core/model';
+import { type DraftProblem, firstProblems } from '@phasegate/core/model';
 import type {
   FunctionAnswer,
   Functions,
@@ -113,11 +113,14 @@ export async function loadTypeScript(
   const words = JSON.stringify(described.value);
   if (last?.described === words) return last.loaded;
   const value = described.value as unknown as Described;
-  const { workflow, problems } = compile(value, { file, known, closure });
+  const { workflow, problems, leftOut } = compile(value, { file, known, closure });
   const notes = value.printed ? [printed(file.path)] : [];
   const loaded: Loaded = {
     workflow,
-    problems: inOrder([...closure.problems, ...notes, ...problems.map(place)], file.path),
+    problems: firstProblems(
+      inOrder([...closure.problems, ...notes, ...problems.map(place)], file.path),
+      leftOut,
+    ),
     files,
     places,
   };
@@ -130,10 +133,17 @@ function describe({ path }: SourceFile, { code }: Closure, functions: Functions)
   return functions.call({ file: path, code, ref: DESCRIBE, context: {}, timeoutMs: DESCRIBE_MS });
 }
 
+interface Compiled {
+  readonly workflow: Workflow | null;
+  readonly problems: readonly DraftProblem[];
+  /** How many more were found. */
+  readonly leftOut?: { readonly errors: number; readonly notes: number };
+}
+
 function compile(
   { draft, problems, functions }: Described,
   { file, known, closure }: { readonly file: SourceFile; readonly known: Known; readonly closure: Closure },
-): { readonly workflow: Workflow | null; readonly problems: readonly DraftProblem[] } {
+): Compiled {
   // Without functions nothing of the code runs later, so the workflow does not depend on it.
   const bound = functions === 0 ? draft : { ...draft, code: closure.code, module: file.path };
   const result = defineWorkflow(bound, known);
@@ -141,11 +151,9 @@ function compile(
     const more = result.ok
       ? []
       : result.problems.filter((found) => !problems.some((known) => covers(known, found)));
-    return { workflow: null, problems: [...problems, ...more] };
+    return { ...result, workflow: null, problems: [...problems, ...more] };
   }
-  return result.ok
-    ? { workflow: result.workflow, problems: result.notes }
-    : { workflow: null, problems: result.problems };
+  return result.ok ? { ...result, problems: result.notes } : { ...result, workflow: null };
 }
 
 /** Whether a problem of meaning may only follow from one of shape, which is reported already. */

@@ -30,7 +30,9 @@ describe('the workflow of design 3 exactly as it is written', () => {
   });
 
   test('cannot be given a book before it declares one', async () => {
-    expect(await start({ book: 'moby-dick' })).toEqual(['param_invalid there is no param `book`']);
+    expect(await start({ book: 'moby-dick' })).toEqual([
+      'param_invalid there is no param `book`: the workflow has none',
+    ]);
   });
 });
 

@@ -115,9 +115,11 @@ function gatesDraft(spots: Spots, spot: Spot): WorkflowDraft['gates'] {
     return spots.members(spot, ['gates'], (gate, path) => gateDraft(spots, gate, path));
   }
   const gates: [string, GateDraft][] = [];
+  const seen = new Set<string>();
   spot.value.forEach((value: Json, index) => {
     const id = textOf(own(value, 'id'));
-    if (id === undefined || gates.some(([known]) => known === id)) return;
+    if (id === undefined || seen.has(id)) return;
+    seen.add(id);
     const gate = { value, at: [...spot.at, index] };
     spots.map.put(['gates', id], gate.at);
     // The name is the list's; a gate in a map has none of its own, and both must come to the same.

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type Known, own, type Problem } from '@phasegate/core';
-import type { Readings } from '@phasegate/core/model';
+import { firstProblems, type Readings } from '@phasegate/core/model';
 import type { DefinitionSource, Loaded, Peeked, Peeking, Place, SourceFile } from '../../runtime/ports.ts';
 import { markOf, readSource } from '../readSource.ts';
 import { draftOf } from './draftOf.ts';
@@ -33,9 +33,10 @@ export async function loadYaml(
   const { tree, value } = opened;
   const files: Record<string, string> = { ...opened.files };
   const found: Problem[] = tree.flaws.map((flaw) => problemAt(tree, flaw.offset, flaw));
-  if (!isJsonObject(value)) return { workflow: null, problems: found, files };
+  if (!isJsonObject(value)) return { workflow: null, problems: firstProblems(found), files };
 
-  const shape = [...shapeProblems(value), ...duplicateIds(value, tree)];
+  const shaped = shapeProblems(value);
+  const shape = [...shaped.problems, ...duplicateIds(value, tree)];
   const schemas = await readSchemas(file, value, read);
   const map = new SourceMap(tree);
   const broken = new Set<SchemaFile>();
@@ -69,7 +70,10 @@ export async function loadYaml(
   }
   return {
     workflow: wellFormed ? meaning.workflow : null,
-    problems: inOrder(found, file.path),
+    problems: firstProblems(
+      inOrder(found, file.path),
+      leftOut(tree.leftOut + shaped.leftOut, meaning.leftOut),
+    ),
     files,
     places: (path) => placeIn(map, path),
   };
@@ -92,7 +96,10 @@ export async function peekYaml(file: SourceFile, peeking?: Peeking): Promise<Pee
   const opened = openTree(file, source);
   if (!opened.ok) return { id: stem, title: stem, phases: null, problems: opened.problems };
   const { tree, value } = opened;
-  const problems = tree.flaws.map((flaw) => problemAt(tree, flaw.offset, flaw));
+  const problems = firstProblems(
+    tree.flaws.map((flaw) => problemAt(tree, flaw.offset, flaw)),
+    leftOut(tree.leftOut),
+  );
   const named = own(value, 'workflow');
   const id = typeof named === 'string' && named !== '' ? named : stem;
   const title = own(value, 'title');
@@ -124,9 +131,12 @@ function openTree(file: SourceFile, source: DefinitionSource): Opened {
   if (tree.flaws.length > 0 && tree.value === undefined) {
     return {
       ok: false,
-      problems: inOrder(
-        tree.flaws.map((flaw) => problemAt(tree, flaw.offset, flaw)),
-        file.path,
+      problems: firstProblems(
+        inOrder(
+          tree.flaws.map((flaw) => problemAt(tree, flaw.offset, flaw)),
+          file.path,
+        ),
+        leftOut(tree.leftOut),
       ),
       files,
     };
@@ -186,6 +196,11 @@ async function readSchemas(
     .slice(0, 500)
     .map(async (path) => [path, await readSchemaFile(file.path, path, read)] as const);
   return new Map(await Promise.all(files));
+}
+
+/** What was found and not kept: of the file as it is written, and of its meaning. */
+function leftOut(written: number, { errors, notes } = { errors: 0, notes: 0 }) {
+  return { errors: errors + written, notes };
 }
 
 function phaseNames(phases: Json | undefined): readonly string[] | null {

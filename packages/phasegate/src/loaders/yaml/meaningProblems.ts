@@ -8,6 +8,8 @@ import type { YamlPath } from './yamlTree.ts';
 export interface Meaning {
   readonly workflow: Workflow | null;
   readonly problems: readonly DraftProblem[];
+  /** How many more were found. */
+  readonly leftOut?: { readonly errors: number; readonly notes: number };
 }
 
 /**
@@ -21,15 +23,14 @@ export function meaningOf(
 ): Meaning {
   const result = defineWorkflow(draft, known);
   if (shape.length === 0) {
-    return result.ok
-      ? { workflow: result.workflow, problems: result.notes }
-      : { workflow: null, problems: result.problems };
+    return result.ok ? { ...result, problems: result.notes } : { ...result, workflow: null };
   }
   const broken = new Broken(shape);
   const problems = (result.ok ? result.notes : result.problems).filter(
     (problem) => !broken.explains(problem, map.find(problem.path).path),
   );
-  return { workflow: null, problems };
+  const { leftOut } = result;
+  return { workflow: null, problems, ...(leftOut && { leftOut }) };
 }
 
 const ROUTE_KEYS = ['next', 'transitions', 'gate', 'gates', 'entry'];
@@ -48,12 +49,26 @@ const EVIDENCE_KEYS = [
 ];
 
 class Broken {
-  readonly #shape: readonly ShapeProblem[];
+  /** The places of what is broken, and those around them as far as two steps, as text: there may be many. */
+  readonly #places = new Set<string>();
+  readonly #around = new Set<string>();
+  /** What holds names that cannot be told. */
+  readonly #lost = new Set<YamlPath[number] | undefined>();
+  /** Phases whose evidence cannot be told. */
+  readonly #hiding = new Set<YamlPath[number] | undefined>();
+  readonly #noParams: boolean;
   /** Whether any way between phases may be missing from the draft. */
   readonly #ways: boolean;
 
   constructor(shape: readonly ShapeProblem[]) {
-    this.#shape = shape;
+    for (const { path } of shape) {
+      this.#places.add(JSON.stringify(path));
+      for (const steps of [0, 1, 2])
+        if (path.length >= steps) this.#around.add(JSON.stringify(path.slice(0, steps)));
+      if (namesLost(path)) this.#lost.add(path[0]);
+      if (path[0] === 'phases' && EVIDENCE_KEYS.includes(String(path[2]))) this.#hiding.add(path[1]);
+    }
+    this.#noParams = shape.some(({ path }) => path[0] === 'params' && path.length === 1);
     this.#ways = shape.some(({ path, code }) => {
       const [head, , key] = path;
       if (head === 'gates' || head === 'entry') return true;
@@ -67,26 +82,19 @@ class Broken {
   explains(problem: DraftProblem, at: YamlPath): boolean {
     const { code } = problem;
     if (this.#ways && GRAPH_CODES.includes(code)) return true;
-    if (this.#shape.some(({ path }) => isWithin(at, path))) return true;
-    if (WHOLE_CODES.includes(code) && this.#shape.some(({ path }) => isWithin(path, at.slice(0, 2))))
-      return true;
+    if (at.some((_, index) => this.#isBroken(at.slice(0, index))) || this.#isBroken(at)) return true;
+    if (WHOLE_CODES.includes(code) && this.#around.has(JSON.stringify(at.slice(0, 2)))) return true;
     const names = NAMED_BY[code];
     // The names themselves cannot be told when what holds them is not a map, or when one in a list has no id.
-    if (names !== undefined && this.#shape.some(({ path }) => path[0] === names && namesLost(path)))
-      return true;
-    return code === 'unknown_path' && this.#shape.some(({ path }) => hidesNames(path, at));
+    if (names !== undefined && this.#lost.has(names)) return true;
+    return code === 'unknown_path' && (this.#noParams || this.#hiding.has(at[1]));
+  }
+
+  #isBroken(path: YamlPath): boolean {
+    return this.#places.has(JSON.stringify(path));
   }
 }
 
 function namesLost(path: YamlPath): boolean {
   return path.length === 1 || (typeof path[1] === 'number' && (path.length === 2 || path[2] === 'id'));
-}
-
-function hidesNames(path: YamlPath, at: YamlPath): boolean {
-  if (path[0] === 'params') return path.length === 1;
-  return path[0] === 'phases' && path[1] === at[1] && EVIDENCE_KEYS.includes(String(path[2]));
-}
-
-function isWithin(path: YamlPath, container: YamlPath): boolean {
-  return container.length <= path.length && container.every((step, index) => step === path[index]);
 }

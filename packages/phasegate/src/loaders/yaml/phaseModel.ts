@@ -4,7 +4,7 @@ import type { DefinitionProblem, PhaseModel } from '../../runtime/ports.ts';
 import { gateDraft } from './gateDraft.ts';
 import { phaseDraft } from './phaseDraft.ts';
 import { isPhaseModelKey, phaseModelSchema } from './phaseModelSchema.ts';
-import { shapeProblems } from './shapeProblems.ts';
+import { shapeInOne } from './shapeProblems.ts';
 import { SourceMap } from './sourceMap.ts';
 import { camelCase } from './spelling.ts';
 import { type Spot, Spots } from './spots.ts';
@@ -30,7 +30,7 @@ export function readPhaseModel({ tree, at, id }: ModelSource): PhaseModel {
     problems.push({ place: placeOf(path), code, message });
   };
   const value = modelKeysOf(valueAt(tree.value, at));
-  for (const { path, code, message, at: part } of shapeProblems(value, phaseModelSchema))
+  for (const { path, code, message, at: part } of shapeInOne(value, phaseModelSchema))
     problems.push({ place: placeOf([...at, ...path], part), code, message });
   const map = new SourceMap(tree);
   const spots = new Spots(map);

@@ -54,6 +54,8 @@ export async function readSchemaFile(
     const missing = source.code === 'file_unreadable' ? `schema file ${source.message}` : source.message;
     return refused(source.code, missing, source.sha256);
   }
+  // A contract may name many: others are to be served in between.
+  await new Promise((resume) => setImmediate(resume));
   return { ...parseSchema(source.path, source.text), path: source.path, sha256: source.sha256 };
 }
 

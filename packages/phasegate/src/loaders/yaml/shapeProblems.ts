@@ -1,5 +1,5 @@
 import { type Json, own } from '@phasegate/core';
-import { didYouMean } from '@phasegate/core/model';
+import { didYouMean, MOST_PROBLEMS } from '@phasegate/core/model';
 import type * as z from 'zod';
 import { type Spelling, spelled, spellingOf } from './spelling.ts';
 import { conditionalNext, workflowSchema } from './workflowSchema.ts';
@@ -16,15 +16,36 @@ export interface ShapeProblem {
 
 type Issue = z.core.$ZodIssue;
 
-/** More than anyone reads; a hostile file must not be able to make a report of its own size. */
-const MAX_PROBLEMS = 500;
-
 /** Everything wrong with the shape of a contract: keys, types, and values out of a fixed set. */
-export function shapeProblems(value: Json, schema: z.ZodType = workflowSchema): readonly ShapeProblem[] {
+export function shapeProblems(value: Json, schema: z.ZodType = workflowSchema): ShapeFound {
   const spelling = spellingOf(value);
-  return issuesOf(schema, [], value)
-    .slice(0, MAX_PROBLEMS)
-    .map((problem) => ({ ...problem, message: inSpelling(problem, spelling) }));
+  const parsed = schema.safeParse(value);
+  const problems: ShapeProblem[] = [];
+  let leftOut = 0;
+  for (const issue of parsed.success ? [] : parsed.error.issues) {
+    // Each of them is at least one.
+    if (problems.length >= MOST_PROBLEMS)
+      leftOut += issue.code === 'unrecognized_keys' ? issue.keys.length : 1;
+    else problems.push(...problemsOf(issue, [], value));
+  }
+  const kept = problems.slice(0, MOST_PROBLEMS);
+  return {
+    problems: kept.map((problem) => ({ ...problem, message: inSpelling(problem, spelling) })),
+    leftOut: leftOut + problems.length - kept.length,
+  };
+}
+
+/** The first of what is wrong, and how much more there is. */
+export interface ShapeFound {
+  readonly problems: readonly ShapeProblem[];
+  readonly leftOut: number;
+}
+
+/** The same as one list, whose last says how much more there is. */
+export function shapeInOne(value: Json, schema: z.ZodType): readonly ShapeProblem[] {
+  const { problems, leftOut } = shapeProblems(value, schema);
+  const message = `${leftOut} more problems are left out`;
+  return leftOut === 0 ? problems : [...problems, { path: [], code: 'more_problems', message, at: 'value' }];
 }
 
 /** What the author wrote is quoted as it is; only what they might have meant is put in their spelling. */

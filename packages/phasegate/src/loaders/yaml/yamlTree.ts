@@ -1,16 +1,20 @@
 import type { Json } from '@phasegate/core';
-import { Lines } from '@phasegate/core/model';
+import { Lines, MOST_PROBLEMS } from '@phasegate/core/model';
 import {
+  type Alias,
   type Document,
   isAlias,
   isMap,
   isPair,
   isScalar,
   isSeq,
+  Lexer,
   type Node,
   type Pair,
   parseDocument,
   type Scalar,
+  visit,
+  type YAMLMap,
 } from 'yaml';
 
 /** A place in a YAML document, as its JSON value would be walked. */
@@ -24,9 +28,11 @@ export interface Flaw {
 }
 
 const MAX_ALIASES = 100;
+/** As many as a file of this size can hold itself. */
+const MAX_REPEATED = 20_000;
 const MAX_DEPTH = 100;
-/** More than anyone reads. */
-const MAX_FLAWS = 500;
+/** A key with its value on a line of its own is seven. */
+const MAX_PARTS = 100_000;
 const FATAL = ['syntax', 'several_documents', 'too_large'];
 const CORE_TAG = /^tag:yaml\.org,2002:(?:map|seq|str|null|bool|int|float)$/;
 
@@ -37,21 +43,30 @@ export class YamlTree {
   /** Undefined where the document cannot be read as JSON. */
   readonly value: Json | undefined;
   readonly flaws: readonly Flaw[];
+  /** How many more flaws there are. */
+  readonly leftOut: number;
   readonly #text: string;
   readonly #document: Document | null;
+  readonly #anchors: Anchors | null;
+  readonly #members = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>();
 
   constructor(file: string, text: string) {
     this.file = file;
     this.lines = new Lines(text);
     this.#text = text;
     const flaws: Flaw[] = [];
-    this.#document = parse(text, flaws);
+    const tooMuch = tooMuchToRead(text);
+    if (tooMuch !== null) flaws.push(tooMuch);
+    this.#document = tooMuch === null ? parse(text, flaws) : null;
+    this.#anchors = this.#document && new Anchors(this.#document);
     // One syntax error makes many: the parser's later complaints are about what it guessed after the first.
     flaws.sort((a, b) => a.offset - b.offset).splice(1);
-    const value =
-      this.#document === null || flaws.length > 0
+    const reading =
+      this.#document === null || this.#anchors === null || flaws.length > 0
         ? undefined
-        : new Reading(this.#document, flaws, this.lines).value();
+        : new Reading(this.#document, { anchors: this.#anchors, flaws, lines: this.lines });
+    const value = reading?.value();
+    this.leftOut = reading?.leftOut ?? 0;
     // What could not be read at all would make the rest look wrong too.
     this.value = flaws.some(({ code }) => FATAL.includes(code)) ? undefined : value;
     this.flaws = flaws;
@@ -88,7 +103,7 @@ export class YamlTree {
     let node = this.#resolve(this.#document?.contents ?? null);
     for (const step of path) {
       let found: Pair | Node | undefined;
-      if (isMap(node)) found = node.items.find((item) => keyText(item.key) === String(step));
+      if (isMap(node)) found = this.#membersOf(node).get(String(step));
       else if (isSeq(node) && typeof step === 'number') found = node.items[step] as Node | undefined;
       if (found === undefined) return { pair, node, complete: false };
       pair = isPair(found) ? found : null;
@@ -97,14 +112,73 @@ export class YamlTree {
     return { pair, node, complete: true };
   }
 
+  /** Made once for each map that is looked into: a place is asked for every problem. */
+  #membersOf(map: YAMLMap): ReadonlyMap<string, Pair> {
+    const known = this.#members.get(map);
+    if (known !== undefined) return known;
+    const members = new Map<string, Pair>();
+    for (const item of map.items) {
+      const key = keyText(item.key);
+      if (key !== undefined && !members.has(key)) members.set(key, item);
+    }
+    this.#members.set(map, members);
+    return members;
+  }
+
   #resolve(node: Node | null): Node | null {
-    if (!isAlias(node) || this.#document === null) return node;
-    return node.resolve(this.#document) ?? null;
+    return isAlias(node) ? (this.#anchors?.targetOf(node) ?? null) : node;
+  }
+}
+
+/**
+ * Where a text holds more than is read, by the signs, words and line ends it is made of; null for any other. Composing a
+ * document takes twenty times as long as this, and nobody else is served meanwhile.
+ */
+function tooMuchToRead(text: string): Flaw | null {
+  // No text has many more of them than characters.
+  if (text.length < MAX_PARTS / 2) return null;
+  let [parts, offset] = [0, 0];
+  for (const part of new Lexer().lex(text)) {
+    if (++parts > MAX_PARTS) {
+      const most = MAX_PARTS.toLocaleString('en');
+      const message = `the file holds too much: by here more than ${most} signs, words and line ends; make it smaller, and write long text as a block (\`|\`), which is one`;
+      return { offset, code: 'too_large', message };
+    }
+    if (!MARKS.includes(part)) offset += part.length;
+    // Each may be a mistake of its own.
+    if (part.startsWith('"')) parts += part.split('\\').length - 1;
+  }
+  return null;
+}
+
+/** What the lexer puts into its answer beside the text: byte order mark, document, scalar, flow error. */
+const MARKS: readonly string[] = ['\u{feff}', '\x02', '\x18', '\x1f'];
+
+/** What each alias of a document stands for: the library goes through all of it for each. */
+class Anchors {
+  readonly #targets = new Map<Alias, Node | undefined>();
+
+  constructor(document: Document) {
+    const anchors = new Map<string, Node>();
+    visit(document, {
+      Node: (_, node) => {
+        if (isAlias(node)) this.#targets.set(node, anchors.get(node.source));
+        else if (node.anchor !== undefined) anchors.set(node.anchor, node);
+      },
+    });
+  }
+
+  /** Undefined where there is no such anchor before it. */
+  targetOf(alias: Alias): Node | undefined {
+    return this.#targets.get(alias);
   }
 }
 
 function parse(text: string, flaws: Flaw[]): Document | null {
+  const { stackTraceLimit } = Error;
   try {
+    // The library makes an error of every mistake, and nobody asks any of them where it was made.
+    Error.stackTraceLimit = 0;
     const document = parseDocument(text, {
       version: '1.2',
       schema: 'core',
@@ -138,6 +212,8 @@ function parse(text: string, flaws: Flaw[]): Document | null {
       error instanceof RangeError ? 'the file is nested too deeply' : `not YAML: ${String(error)}`;
     flaws.push({ offset: 0, code: 'syntax', message });
     return null;
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
   }
 }
 
@@ -146,37 +222,58 @@ class Reading {
   readonly #document: Document;
   readonly #flaws: Flaw[];
   readonly #lines: Lines;
+  readonly #anchors: Anchors;
+  /** Flaws that were not kept. */
+  leftOut = 0;
   #aliases = 0;
+  /** Parts that were read once more through an alias. */
+  #repeated = 0;
+  #inAlias = 0;
+  /** The maps and lists that are being read. */
+  readonly #above: Node[] = [];
 
-  constructor(document: Document, flaws: Flaw[], lines: Lines) {
+  constructor(
+    document: Document,
+    { anchors, flaws, lines }: { readonly anchors: Anchors; readonly flaws: Flaw[]; readonly lines: Lines },
+  ) {
     this.#document = document;
+    this.#anchors = anchors;
     this.#flaws = flaws;
     this.#lines = lines;
   }
 
   value(): Json | undefined {
-    return this.#read(this.#document.contents as Node | null, [], []);
+    return this.#read(this.#document.contents as Node | null, null);
   }
 
-  #read(node: Node | null, path: YamlPath, above: readonly Node[]): Json | undefined {
+  /** `under` is the key of the outermost map beneath which the node lies; null outside of all maps. */
+  #read(node: Node | null, under: string | null): Json | undefined {
     if (node === null) return null;
     const offset = node.range?.[0] ?? 0;
-    if (above.length > MAX_DEPTH) return this.#flaw(offset, 'syntax', 'the file is nested too deeply');
+    if (this.#above.length > MAX_DEPTH) return this.#flaw(offset, 'syntax', 'the file is nested too deeply');
     if (node.tag !== undefined && !CORE_TAG.test(node.tag) && !isAlias(node)) {
       return this.#flaw(offset, 'syntax', 'custom tags are not read');
     }
-    if (isAlias(node)) return this.#alias(node, path, above);
-    const deeper = [...above, node];
-    if (isSeq(node)) {
-      return node.items.map(
-        (item, index) => this.#read(item as Node | null, [...path, index], deeper) ?? null,
-      );
+    if (isAlias(node)) return this.#alias(node, under);
+    if (this.#inAlias > 0 && ++this.#repeated > MAX_REPEATED) {
+      if (this.#repeated === MAX_REPEATED + 1)
+        this.#flaw(
+          offset,
+          'too_large',
+          `aliases repeat more than ${MAX_REPEATED} values; this is one of them`,
+        );
+      return undefined;
     }
-    if (isMap(node)) return this.#map(node.items, path, deeper);
-    return this.#scalar(node as Scalar);
+    if (isScalar(node)) return this.#scalar(node);
+    this.#above.push(node);
+    const value = isSeq(node)
+      ? node.items.map((item) => this.#read(item as Node | null, under) ?? null)
+      : this.#map((node as YAMLMap).items, under);
+    this.#above.pop();
+    return value;
   }
 
-  #alias(node: Node, path: YamlPath, above: readonly Node[]): Json | undefined {
+  #alias(node: Alias, under: string | null): Json | undefined {
     const offset = node.range?.[0] ?? 0;
     if (++this.#aliases > MAX_ALIASES) {
       // Said once: an alias bomb would otherwise be reported for every alias in it.
@@ -184,15 +281,18 @@ class Reading {
         this.#flaw(offset, 'too_large', `more than ${MAX_ALIASES} aliases`);
       return undefined;
     }
-    const target = isAlias(node) ? node.resolve(this.#document) : undefined;
+    const target = this.#anchors.targetOf(node);
     if (target === undefined)
       return this.#flaw(offset, 'syntax', 'there is no such anchor before this alias');
-    if (above.includes(target))
+    if (this.#above.includes(target))
       return this.#flaw(offset, 'syntax', 'an alias cannot lie inside what it names');
-    return this.#read(target, path, above);
+    this.#inAlias += 1;
+    const value = this.#read(target, under);
+    this.#inAlias -= 1;
+    return value;
   }
 
-  #map(items: readonly Pair[], path: YamlPath, above: readonly Node[]): Json {
+  #map(items: readonly Pair[], under: string | null): Json {
     const seen = new Map<string, number>();
     const members: [string, Json][] = [];
     for (const item of items) {
@@ -205,7 +305,7 @@ class Reading {
       const first = seen.get(key);
       if (first !== undefined) {
         const { line, column } = this.#lines.at(first);
-        const phase = path.length === 1 && path[0] === 'phases';
+        const phase = under === 'phases' && this.#above.length === 2;
         const what = phase ? `phase \`${key}\` is defined twice` : `\`${key}\` is given twice`;
         this.#flaw(
           offset,
@@ -215,7 +315,7 @@ class Reading {
         continue;
       }
       seen.set(key, offset);
-      const value = this.#read(item.value as Node | null, [...path, key], above);
+      const value = this.#read(item.value as Node | null, under ?? key);
       members.push([key, value ?? null]);
     }
     return Object.fromEntries(members);
@@ -237,7 +337,8 @@ class Reading {
   }
 
   #flaw(offset: number, code: string, message: string): undefined {
-    if (this.#flaws.length < MAX_FLAWS) this.#flaws.push({ offset, code, message });
+    if (this.#flaws.length < MOST_PROBLEMS) this.#flaws.push({ offset, code, message });
+    else this.leftOut += 1;
     return undefined;
   }
 }

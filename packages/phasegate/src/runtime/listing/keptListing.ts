@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { PhasegateError } from '@phasegate/core';
 import type { CatalogEntry, Loader } from '../ports.ts';
 import { factsOf } from './fileFacts.ts';
 import { indexText, type KnownFile, type ListingIndex, type NamedFile, readIndex } from './listingIndex.ts';
@@ -32,6 +33,19 @@ export interface Names {
   readonly files: readonly NamedFile[];
   /** Whether each was read for this very look. */
   readonly fresh: boolean;
+  /** Whether there are more than were looked at. */
+  readonly cut: boolean;
+}
+
+/** Of files that are not looked at any could define what a name means, so no name is believed. */
+export function tooManyFiles(): PhasegateError {
+  return new PhasegateError(
+    'too_large',
+    'there are more than 2000 workflow files, or more than 20000 folders to look for them in',
+    {
+      hint: 'remove folders and files below `workflows/`, or `.phasegate/workflows/`; a workflow starts by its path meanwhile',
+    },
+  );
 }
 
 /** A file that this process read, or an earlier one, which leaves the entry to be read. */
@@ -42,7 +56,8 @@ interface ListedFile extends KnownFile {
 /** Lists the definitions of a project. */
 export function createListing({ root, globs, loaders, index }: ListingOptions): KeptListing {
   const shared = new Shared<Look>();
-  let find = keptFiles(root, globs);
+  const accepts = (path: string) => loaders.some((one) => one.accepts(path));
+  let find = keptFiles(root, globs, accepts);
   let files: ReadonlyMap<string, ListedFile> | null = null;
   /** What was found last, and what is known of each. */
   let last:
@@ -56,11 +71,11 @@ export function createListing({ root, globs, loaders, index }: ListingOptions): 
   async function look(whole: boolean): Promise<Look> {
     const before = files ?? (whole ? NOTHING : await restored());
     const there = existence(root);
-    const paths = find();
+    const { files: paths, cut } = find();
     // As a rule nothing came, went or changed, and one question for each file is all there is to do.
     const isSameList = last?.paths === paths && last.files === before;
     if (isSameList && everyOne(before, (known, path) => stands(known, path, { whole, there })))
-      return { files: before, fresh: before.size === 0 };
+      return { files: before, fresh: before.size === 0, cut };
     const next = new Map<string, ListedFile>();
     let read = 0;
     for (const path of paths) {
@@ -79,7 +94,7 @@ export function createListing({ root, globs, loaders, index }: ListingOptions): 
     if (read > 0 || next.size !== before.size) more = true;
     files = next;
     last = { paths, files };
-    return { files: next, fresh: read === next.size };
+    return { files: next, fresh: read === next.size, cut };
   }
 
   /** Whether what is known of a file is true of it now, and all that is asked for. */
@@ -119,14 +134,15 @@ export function createListing({ root, globs, loaders, index }: ListingOptions): 
 
   return {
     async entries() {
-      const { files: all } = await shared.ask('whole', () => look(true));
+      const { files: all, cut } = await shared.ask('whole', () => look(true));
+      if (cut) throw tooManyFiles();
       return [...all.values()].flatMap(({ entry }) => entry ?? []);
     },
 
     async names() {
-      const { files: all, fresh } = await shared.ask('names', () => look(false));
+      const { files: all, fresh, cut } = await shared.ask('names', () => look(false));
       if (named.of !== all) named = { of: all, files: [...all.values()].flatMap(({ line }) => line ?? []) };
-      return { files: named.files, fresh };
+      return { files: named.files, fresh, cut };
     },
 
     async read(path) {
@@ -141,7 +157,7 @@ export function createListing({ root, globs, loaders, index }: ListingOptions): 
 
     forget() {
       files = NOTHING;
-      find = keptFiles(root, globs);
+      find = keptFiles(root, globs, accepts);
     },
 
     async keep() {
@@ -164,6 +180,7 @@ interface Question {
 interface Look {
   readonly files: ReadonlyMap<string, ListedFile>;
   readonly fresh: boolean;
+  readonly cut: boolean;
 }
 
 const NOTHING: ReadonlyMap<string, ListedFile> = new Map();

@@ -7,6 +7,7 @@ import { factsOf } from './fileFacts.ts';
 const FOLDERS = ['workflows', '.phasegate/workflows', '.praxis-os/workflows'];
 const SKIPPED = new Set(['node_modules', '.git', 'dist']);
 const MOST_FILES = 2000;
+const MOST_FOLDERS = 20_000;
 const DEEPEST = 6;
 
 /** What lies in a folder, in order; links are neither files nor folders. */
@@ -18,6 +19,12 @@ export interface FolderEntry {
 /** Lists a folder by its path relative to the root; one that cannot be read is empty. */
 export type FolderLister = (folder: string) => readonly FolderEntry[];
 
+/** What was found; `cut` where there is more than is looked at, so that no name stands for certain. */
+export interface FoundFiles {
+  readonly files: readonly string[];
+  readonly cut: boolean;
+}
+
 /** The files that may define workflows, relative to the root, in order: in their folders, and where the globs say. */
 export function findFiles(
   root: string,
@@ -25,41 +32,66 @@ export function findFiles(
   {
     entriesOf = (folder) => readEntries(pathIn(root, folder)),
     isInside = insideOf(root),
+    accepts = () => true,
   }: Partial<Walk> = {},
-): readonly string[] {
+): FoundFiles {
   const found = new Set<string>();
-  const add = (folder: string, depth: number, wanted: (path: string) => boolean) => {
+  let cut = false;
+  const keep = (path: string) => {
+    // What is found first must not hide the rest: that there is more is said.
+    if (found.size >= MOST_FILES && !found.has(path)) cut = true;
+    else found.add(path);
+  };
+  // What lies higher comes first: anyone may make thousands of folders below, and not hide what is beside them.
+  const places: Place[] = [{ folder: '', depth: 0, wanted: () => true }];
+  for (const folder of FOLDERS)
+    if (isInside(folder)) places.push({ folder, depth: DEEPEST, wanted: () => true });
+  for (const glob of globs) {
+    const folder = literalPrefix(glob);
+    if (isInside(folder)) places.push({ folder, depth: DEEPEST, wanted: compileGlob(glob) });
+  }
+  for (const [index, { folder, depth, wanted }] of places.entries()) {
+    if (index >= MOST_FOLDERS) {
+      cut = true;
+      break;
+    }
     for (const { name, kind } of entriesOf(folder)) {
-      if (found.size >= MOST_FILES) return;
       if (SKIPPED.has(name)) continue;
       const path = folder === '' ? name : `${folder}/${name}`;
-      if (kind === 'folder' && depth > 0) add(path, depth - 1, wanted);
-      else if (kind === 'file' && wanted(path)) found.add(path);
+      if (kind === 'file' && wanted(path) && accepts(path)) keep(path);
+      else if (kind === 'folder' && depth > 0 && places.length <= MOST_FOLDERS)
+        places.push({ folder: path, depth: depth - 1, wanted });
     }
-  };
-  add('', 0, () => true);
-  for (const folder of FOLDERS) if (isInside(folder)) add(folder, DEEPEST, () => true);
-  for (const glob of globs) {
-    const matches = compileGlob(glob);
-    const folder = literalPrefix(glob);
-    if (isInside(folder)) add(folder, DEEPEST, (path) => matches(path));
   }
-  return [...found].sort();
+  return { files: [...found].sort(), cut };
+}
+
+/** A folder that is looked into, with those below it. */
+interface Place {
+  readonly folder: string;
+  readonly depth: number;
+  readonly wanted: (path: string) => boolean;
 }
 
 /** What a search for files asks: what lies in a folder, and whether a folder lies in the project. */
 interface Walk {
   readonly entriesOf: FolderLister;
   readonly isInside: (folder: string) => boolean;
+  /** Only what a loader takes is counted. */
+  readonly accepts: (path: string) => boolean;
 }
 
 /**
  * Finds the files again and again. While every folder on the way answers as it did, the very list from before is given:
  * its files are then all there is to ask about.
  */
-export function keptFiles(root: string, globs: readonly string[]): () => readonly string[] {
+export function keptFiles(
+  root: string,
+  globs: readonly string[],
+  accepts: Walk['accepts'],
+): () => FoundFiles {
   const listed = keptFolders(root);
-  let last: { readonly files: readonly string[]; readonly asked: readonly Asked[] } | undefined;
+  let last: { readonly files: FoundFiles; readonly asked: readonly Asked[] } | undefined;
   return () => {
     const inside = insideOf(root);
     if (
@@ -70,6 +102,7 @@ export function keptFiles(root: string, globs: readonly string[]): () => readonl
       return last.files;
     const asked: Asked[] = [];
     const files = findFiles(root, globs, {
+      accepts,
       entriesOf(folder) {
         const entries = listed(folder);
         asked.push({ folder, entries });

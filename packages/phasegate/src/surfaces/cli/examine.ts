@@ -21,7 +21,9 @@ export async function examine(invocation: Invocation): Promise<readonly Finding[
   const { root, stateDir } = project.value;
   // Looking must not make anything: a state directory that is not there yet stays so.
   const made = await exists(stateDir);
-  const there = await project.value.exists();
+  const looked = await attempt(() => project.value.exists());
+  // Where there is too much to look through, there is a project; that is said with its workflows.
+  const there = !looked.ok || looked.value;
   findings.push(there ? { name: 'project', status: 'ok', message: root } : noProject(root));
   // Where nothing was ever set up, there is one thing to do, and the rest comes with it.
   if (!there && !made) return findings;

@@ -115,6 +115,29 @@ test('list gives phase ids as the author wrote them: numbers where they are numb
   });
 });
 
+test('list says which workflows cannot be started and why, and runs no code to know it', async () => {
+  const shell = makeShell({
+    'good.workflow.yaml': 'workflow: good\nphases: { A: {} }\n',
+    'bad.workflow.yaml': 'workflow: bad\nphases: { A: { next: NOWHERE } }\n',
+    'code.workflow.ts': "throw new Error('it ran');\n",
+  });
+
+  const { workflows } = (await shell.call(['list', '--json'])).json();
+  const plain = await shell.call(['list']);
+
+  expect(workflows).toContainEqual(expect.objectContaining({ id: 'good', problems: [] }));
+  expect(workflows).toContainEqual(
+    expect.objectContaining({
+      id: 'bad',
+      problems: [expect.objectContaining({ file: 'bad.workflow.yaml', line: 2, code: 'unknown_phase' })],
+    }),
+  );
+  expect(plain.stdout).toMatch(/^bad .* has problems$/m);
+  expect(plain.stderr).toMatch(/^bad\.workflow\.yaml:2:\d+: /m);
+  expect(plain.stdout + plain.stderr).not.toContain('it ran');
+  expect(plain.code).toBe(0);
+});
+
 test('nothing to validate is not the same as nothing wrong', async () => {
   expect((await makeShell(EMPTY_PROJECT).call(['validate', '--json'])).json()).toMatchObject({
     error: 'workflow_unknown',

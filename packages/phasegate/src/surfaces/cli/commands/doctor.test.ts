@@ -58,6 +58,17 @@ test('doctor says a step once, tells what is optional, and fails for what is nee
   expect((await shell.call(['doctor', '--json'])).json()).toMatchObject({ ok: true });
 });
 
+test('doctor goes on where there are more workflow files than are looked at', async () => {
+  const shell = makeShell();
+  for (let at = 0; at < 2001; at += 1)
+    shell.write(`w${at}.workflow.yaml`, `workflow: w${at}\nphases: { A: {} }\n`);
+
+  const { checks } = (await shell.call(['doctor', '--json'])).json();
+
+  expect(checks).toContainEqual(expect.objectContaining({ name: 'workflows', status: 'broken' }));
+  expect(checks).toContainEqual(expect.objectContaining({ name: 'ring' }));
+});
+
 test('doctor makes nothing', async () => {
   const shell = makeShell();
   await shell.call(['doctor']);
