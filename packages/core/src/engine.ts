@@ -1,6 +1,6 @@
 // The engine: what may happen next in a run, and what follows from it.
 
-export { apply, begin, fold } from './engine/apply.ts';
+export { apply, begin } from './engine/apply.ts';
 export { nextActionFor } from './engine/blockers.ts';
 export { canClaim, capabilitiesNeeded, capabilityBlocker } from './engine/capabilities.ts';
 export {
@@ -30,6 +30,7 @@ export type { ReleaseCause, RunEvent, RunEventType } from './engine/events.ts';
 export { isRunEvent, RUN_EVENT_TYPES } from './engine/events.ts';
 export { evidenceProblems, requiredEvidence, validateCheckpoint } from './engine/evidence.ts';
 export { gateDueAt } from './engine/expiry.ts';
+export { fold, foldStepwise } from './engine/fold.ts';
 export { type FoldedPaths, type FolderCount, foldPaths } from './engine/foldPaths.ts';
 export { quoteRest } from './engine/foreignText.ts';
 export {

@@ -1,9 +1,10 @@
 // What an embedding of the engine needs. The rest is by subpath: `/model`, `/engine`, `/ports`.
 
-export { apply, fold } from './engine/apply.ts';
+export { apply } from './engine/apply.ts';
 export type { Circumstance, Command, Fact, Facts, Look, Subject } from './engine/command.ts';
 export { checksFor, type Decision, decide, decideOrLook } from './engine/decide.ts';
 export type { RunEvent } from './engine/events.ts';
+export { fold } from './engine/fold.ts';
 export type { ToolUse } from './engine/judgeTool.ts';
 export { judgeTool } from './engine/judgeTool.ts';
 export type { Principal, Run, RunStatus } from './engine/run.ts';

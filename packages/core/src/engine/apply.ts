@@ -8,10 +8,10 @@ import { itemDone } from './itemDone.ts';
 import {
   afterItemRelease,
   afterRefusal,
-  letGoBy,
   mapItems,
   unrefused,
   withItem,
+  withoutHolder,
   withoutRefusal,
 } from './itemWork.ts';
 import { ownerOf, withOwner } from './owners.ts';
@@ -142,13 +142,6 @@ export function apply(run: Run, event: RunEvent): Run {
   }
 }
 
-/** The run after many events: what the store keeps is this. */
-export function fold(workflow: Workflow, events: readonly RunEvent[]): Run {
-  const [first, ...rest] = events;
-  if (first?.type !== 'run_started') throw new TypeError('a run begins with `run_started`');
-  return rest.reduce(apply, begin(workflow, first));
-}
-
 /** A phase just entered. */
 export function freshWork(at: string, items: Readonly<Record<string, Item>> | null): PhaseWork {
   return {
@@ -221,7 +214,7 @@ function afterRelease(
   const work: PhaseWork = {
     ...run.work,
     fetched: goesOn ? run.work.fetched : [],
-    items: run.work.items === null ? null : mapItems(run.work.items, letGoBy(event.holder)),
+    items: run.work.items === null ? null : withoutHolder(run.work.items, event.holder),
     ...(lost ? { crashes: (run.work.crashes ?? 0) + 1 } : {}),
   };
   const epoch = goesOn ? run.epoch : run.epoch + 1;

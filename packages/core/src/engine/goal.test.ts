@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { linesOf } from '../model/oneLine.ts';
-import { fold } from './apply.ts';
 import { ADA, AGENT, BOB, complete, NOW, phases, started, submit, workflowOf } from './fixtures/walks.ts';
+import { fold } from './fold.ts';
 import { gateCard } from './gateCard.ts';
 import { goalAuthor, goalPrincipal, goalText } from './goal.ts';
 import type { Principal } from './run.ts';

@@ -2,13 +2,15 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cases } from '../../../../test/tier.ts';
 import { reclaimsOf, type Workflow } from '../model/workflow.ts';
-import { fold } from './apply.ts';
+import { apply, begin } from './apply.ts';
 import type { Command } from './command.ts';
 import type { Decision } from './decide.ts';
 import type { RunEvent } from './events.ts';
 import { AGENTS, anySharedWorkflow, anySharing, KEYS } from './fixtures/handovers.ts';
 import { openingOf, result, started, submit } from './fixtures/walks.ts';
+import { fold } from './fold.ts';
 import { holds, holdsAnItem } from './holding.ts';
+import { standOf } from './itemStand.ts';
 import type { Item, Principal, Run } from './run.ts';
 
 const RUNS = { numRuns: cases({ quick: 60, full: 1500 }) };
@@ -70,6 +72,21 @@ describe('for agents that share a run in any order, and are lost at any time', (
   test('the stored run is the fold of its events [S0.50 S3.6]', () => {
     walk(({ workflow, events, decision }) => {
       expect(fold(workflow, events)).toEqual(decision.run);
+    });
+  });
+
+  test('a fold is what applying one event after another makes, to the character, and changes no event', () => {
+    walk(({ workflow, events }) => {
+      const before = JSON.stringify(events);
+      const [first, ...rest] = events;
+      const applied = rest.reduce(
+        apply,
+        begin(workflow, first as Extract<RunEvent, { type: 'run_started' }>),
+      );
+      const folded = fold(workflow, events);
+      expect(JSON.stringify(folded)).toBe(JSON.stringify(applied));
+      expect(standOf(folded.work.items)).toEqual(standOf(applied.work.items));
+      expect(JSON.stringify(events)).toBe(before);
     });
   });
 

@@ -1,4 +1,4 @@
-import { standOf } from './itemStand.ts';
+import { isAnyHeld, standOf } from './itemStand.ts';
 import type { Item, Run, RunCore } from './run.ts';
 
 /** True when this agent holds the run, or with `item` that item of it, as things stand. */
@@ -50,7 +50,7 @@ export function holdsAnItem(run: Run, agent: string): boolean {
 
 /** True while any agent holds the run or an item of it: one that nobody works on is queued. */
 export function inHands(run: Pick<RunCore, 'holder' | 'work'>): boolean {
-  return run.holder !== null || standOf(run.work.items).held.length > 0;
+  return run.holder !== null || isAnyHeld(run.work.items);
 }
 
 /** The item of that key, if there is one. */

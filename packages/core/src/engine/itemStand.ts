@@ -1,3 +1,4 @@
+import { changeOwned, holdersOf } from './ownedItems.ts';
 import type { Item } from './run.ts';
 
 /** The items of a parallel phase by their keys. */
@@ -29,17 +30,29 @@ export function standOf(items: Items | null): ItemStand {
   if (items === null) return NONE;
   const known = stands.get(items);
   if (known !== undefined) return known;
+  const stand = lookedThrough(items);
+  // What is changed in place stands otherwise in a moment.
+  if (holdersOf(items) === undefined) stands.set(items, stand);
+  return stand;
+}
+
+function lookedThrough(items: Items): ItemStand {
   const keyed = Object.keys(items).map((key): Keyed => [key, items[key] as Item]);
   const open = keyed.filter(([, { status }]) => status === 'pending');
   const failed = keyed.filter(([, { status }]) => status === 'failed');
   const held = keyed.filter(([, { holder }]) => holder !== undefined);
-  const stand = made({ total: keyed.length, open, failed, held });
-  stands.set(items, stand);
-  return stand;
+  return made({ total: keyed.length, open, failed, held });
+}
+
+/** Whether some agent holds any of them. */
+export function isAnyHeld(items: Items | null): boolean {
+  const holders = items === null ? undefined : holdersOf(items);
+  return holders === undefined ? standOf(items).held.length > 0 : holders.size > 0;
 }
 
 /** The items with one of them changed. What is known of them is known of the new ones too. */
 export function withOne(items: Items, key: string, item: Item): Items {
+  if (changeOwned(items, key, item)) return items;
   const after = copyOf(items, key, item);
   logChange(items, key, after);
   const known = stands.get(items);

@@ -1,7 +1,8 @@
 import { reclaimsOf } from '../model/workflow.ts';
 import type { RunEvent } from './events.ts';
 import { reopened } from './itemDone.ts';
-import { type Items, withOne } from './itemStand.ts';
+import { type Items, standOf, withOne } from './itemStand.ts';
+import { changeOwned, holdersOf } from './ownedItems.ts';
 import { repeatedRefusal } from './repeatedRefusal.ts';
 import type { Item, PhaseWork, Run } from './run.ts';
 
@@ -76,9 +77,18 @@ function unheld({ holder: _, ...item }: Item): Item {
   return item;
 }
 
-/** Lets go of what that agent holds. */
-export function letGoBy(agent: string): (item: Item) => Item {
-  return (item) => (item.holder === agent ? unheld(item) : item);
+/** The items without what that agent holds of them. */
+export function withoutHolder(items: Items, agent: string): Items {
+  const holders = holdersOf(items);
+  if (holders === undefined) {
+    const held = standOf(items).byHolder.get(agent) ?? [];
+    // One by one what is known of the items is known of the new ones too, and an agent seldom holds many.
+    if (held.length <= FEW_HELD)
+      return held.reduce((left, [key, item]) => withOne(left, key, unheld(item)), items);
+    return mapItems(items, (item) => (item.holder === agent ? unheld(item) : item));
+  }
+  for (const key of [...(holders.get(agent) ?? [])]) changeOwned(items, key, unheld(items[key] as Item));
+  return items;
 }
 
 /** An item that is given back, or whose agent was lost: too often, and it is set aside. */
@@ -89,6 +99,8 @@ export function afterItemRelease(run: Run, event: Extract<RunEvent, { type: 'ite
   const error = `its agent was lost ${crashes} times`;
   return withItem(run.work, event.item, { crashes, status: 'failed', error }, 'holder');
 }
+
+const FEW_HELD = 4;
 
 /** Every item changed alike. */
 export function mapItems(

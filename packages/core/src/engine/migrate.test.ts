@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { PhaseDraft, WorkflowDraft } from '../model/draft.ts';
 import type { Workflow } from '../model/workflow.ts';
-import { fold } from './apply.ts';
 import type { Command } from './command.ts';
 import { decide } from './decide.ts';
 import type { RunEvent } from './events.ts';
@@ -17,6 +16,7 @@ import {
   submit,
   workflowOf,
 } from './fixtures/walks.ts';
+import { fold } from './fold.ts';
 import { readRecording, recorded } from './recording.ts';
 import type { Principal, Run } from './run.ts';
 

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { fold } from './apply.ts';
 import type { Command } from './command.ts';
 import {
   ADA,
@@ -14,6 +13,7 @@ import {
   submit,
   workflowOf,
 } from './fixtures/walks.ts';
+import { fold } from './fold.ts';
 import { gateCard } from './gateCard.ts';
 import { overrideTarget } from './override.ts';
 import type { Run } from './run.ts';
