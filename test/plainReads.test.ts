@@ -89,6 +89,7 @@ const PLAIN: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   },
   'named by the one who calls, in a process of their own; a pipe may be what they mean': {
     'phasegate/src/localServer.ts': 1,
+    'phasegate/src/surfaces/cli/archivesHere.ts': 1,
     'phasegate/src/surfaces/cli/commands/import.ts': 1,
     'phasegate/src/surfaces/cli/commands/simulate.ts': 1,
     'phasegate/src/surfaces/cli/evidence.ts': 2,

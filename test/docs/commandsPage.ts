@@ -4,7 +4,7 @@ import type {
   OptionSpecs,
 } from '../../packages/phasegate/src/surfaces/cli/command.ts';
 import { COMMANDS } from '../../packages/phasegate/src/surfaces/cli/commandTable.ts';
-import { notesOnUse } from '../../packages/phasegate/src/surfaces/cli/help.ts';
+import { notesOnUse, optionSummary } from '../../packages/phasegate/src/surfaces/cli/help.ts';
 import { GLOBAL_OPTIONS } from '../../packages/phasegate/src/surfaces/cli/parseArguments.ts';
 import { table } from './table.ts';
 
@@ -59,9 +59,10 @@ function commandSection({ name, summary }: CommandEntry, command: CliCommand): r
 }
 
 function optionTable(options: OptionSpecs): readonly string[] {
-  const rows = Object.entries(options).map(([name, { type, short, value, summary }]) => {
+  const rows = Object.entries(options).map(([name, spec]) => {
+    const { type, short, value } = spec;
     const word = `--${name}${value === undefined ? '' : ` ${value}`}${type === 'texts' ? '…' : ''}`;
-    return [short === undefined ? `\`${word}\`` : `\`-${short}\`, \`${word}\``, summary];
+    return [short === undefined ? `\`${word}\`` : `\`-${short}\`, \`${word}\``, optionSummary(spec)];
   });
   return table(['option', 'meaning'], rows);
 }

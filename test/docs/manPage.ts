@@ -4,7 +4,7 @@ import type {
   OptionSpecs,
 } from '../../packages/phasegate/src/surfaces/cli/command.ts';
 import { COMMANDS } from '../../packages/phasegate/src/surfaces/cli/commandTable.ts';
-import { notesOnUse } from '../../packages/phasegate/src/surfaces/cli/help.ts';
+import { notesOnUse, optionSummary } from '../../packages/phasegate/src/surfaces/cli/help.ts';
 import { GLOBAL_OPTIONS } from '../../packages/phasegate/src/surfaces/cli/parseArguments.ts';
 import { VERSION } from '../../packages/phasegate/src/surfaces/cli/version.ts';
 
@@ -96,11 +96,12 @@ function paragraphs(details: string): readonly string[] {
 }
 
 function options(specs: OptionSpecs): readonly string[] {
-  return Object.entries(specs).flatMap(([name, { type, short, value, summary }]) => {
+  return Object.entries(specs).flatMap(([name, spec]) => {
+    const { type, short, value } = spec;
     const names =
       short === undefined ? `\\-\\-${escaped(name)}` : `\\-${short}\\fR, \\fB\\-\\-${escaped(name)}`;
     const given = value === undefined ? '' : ` \\fI${escaped(value)}\\fR`;
-    return ['.TP', `\\fB${names}\\fR${given}${type === 'texts' ? ' ...' : ''}`, ...text(summary)];
+    return ['.TP', `\\fB${names}\\fR${given}${type === 'texts' ? ' ...' : ''}`, ...text(optionSummary(spec))];
   });
 }
 

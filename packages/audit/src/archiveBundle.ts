@@ -4,6 +4,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { canonicalJson, type Json, own, type Run, type Workflow } from '@phasegate/core';
 import { reasonOf } from '@phasegate/core/model';
 import type { AuditFinding, ChainHead, Seal } from '@phasegate/core/ports';
+import { isAnyWithin } from './anyWithin.ts';
 import {
   type AuditKnowledge,
   type AuditRow,
@@ -50,8 +51,8 @@ export interface VerifiedBundle {
 /** A run of a bundle. */
 export interface BundledRun {
   readonly head: ChainHead;
-  /** Where its chain ended at the anchor. */
-  readonly atAnchor: ChainHead;
+  /** Where its chain ended at each of the places that were asked for, where that was not the same as before. */
+  readonly heads: readonly (ChainHead & { readonly place: number })[];
 }
 
 /** What bundles are verified with. */
@@ -59,8 +60,12 @@ export interface BundleWork {
   readonly seal: Seal;
   readonly knowledge: AuditKnowledge;
   readonly humans: readonly StoredHuman[];
-  /** The place of the anchor's newest record; 0 where there is none. */
-  readonly anchored: number;
+  /** Places of anchors, in their order. */
+  readonly places: readonly number[];
+  /** What the hash of the whole file must be, where that is known: nothing else is read then. */
+  readonly expected?: string;
+  /** Lets others work; called between records. */
+  readonly breathe?: Verification['breathe'];
 }
 
 /**
@@ -83,6 +88,7 @@ export async function verifyBundle(work: BundleWork, file: string): Promise<Veri
     if (!found.isFile) return invalid('is not a file');
     const signed = await readSigned(work.seal, bundle, size);
     if (signed === null) return invalid("does not have the project's signature over what it holds");
+    if (work.expected !== undefined && work.expected !== signed.whole) return invalid('is another one');
     return await verifyRuns(work, { file, bundle }, signed);
   } catch (error) {
     if (typeof own(error, 'code') === 'string') return invalid(`cannot be read: ${reasonOf(error)}`);
@@ -115,15 +121,15 @@ async function readSigned(seal: Seal, bundle: FileHandle, size: number): Promise
   const { bytesRead } = await bundle.read(tail, 0, tail.length, size - tail.length);
   const last = tail.subarray(tail.lastIndexOf(10, bytesRead - 2) + 1, bytesRead);
   const end = endOf(last);
-  if (end === null) return null;
+  // The signature is over the hash that the line gives: of what nobody signed, not even that is looked at.
+  if (end === null || !seal.verifySignature(bundleText(end), end.signature)) return null;
   const hash = createHash('sha256');
   let left = size - last.length;
   for await (const chunk of chunksOf(bundle)) {
     hash.update(chunk.subarray(0, Math.max(0, left)));
     left -= chunk.length;
   }
-  const before = hash.copy().digest('hex');
-  if (end.sha256 !== before || !seal.verifySignature(bundleText(end), end.signature)) return null;
+  if (end.sha256 !== hash.copy().digest('hex')) return null;
   return { ...end, whole: hash.update(last).digest('hex') };
 }
 
@@ -215,7 +221,7 @@ interface OneRun {
 
 /** Verifies a run as one that is in the store, by what the bundle has of it. */
 async function verifyOne(
-  { seal, knowledge, humans, anchored }: BundleWork,
+  { seal, knowledge, humans, places, breathe = () => undefined }: BundleWork,
   { line, records, workflows, findings }: OneRun,
 ): Promise<BundledRun & { readonly id: string }> {
   const state = own(line, 'state') as unknown as Omit<Run, 'workflow'>;
@@ -244,14 +250,19 @@ async function verifyOne(
       findings.push(finding);
     },
     blamed: (run) => blamed.has(run),
-    breathe: () => undefined,
+    breathe,
   };
   await verifyRun(verification, row);
-  let atAnchor: ChainHead = { seq: 0, hash: '' };
-  for (const { place, seq, hash } of records) {
-    if (place !== undefined && place <= anchored) atAnchor = { seq, hash };
-  }
-  return { id, head, atAnchor };
+  return { id, head, heads: headsAt(places, records) };
+}
+
+function headsAt(places: readonly number[], records: readonly StoredRecord[]): BundledRun['heads'] {
+  const placed = records.flatMap(({ place, seq, hash }) =>
+    place === undefined ? [] : [{ place, seq, hash }],
+  );
+  placed.sort((one, other) => one.place - other.place);
+  // All but one that a place lies behind, and before the next one, is not asked for.
+  return placed.filter(({ place }, index) => isAnyWithin(places, place, placed[index + 1]?.place));
 }
 
 /** All that a verification of this one run looks at. */

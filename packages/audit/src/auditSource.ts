@@ -9,7 +9,7 @@ import type { SignedHead } from './signedHead.ts';
 /** What the caller knows and a store does not: how events make a run, and whether a human signed. */
 export interface AuditKnowledge {
   /** The run its events make; the stored state must equal it. */
-  readonly fold?: (workflow: Workflow, events: readonly RunEvent[]) => Run;
+  readonly fold?: (workflow: Workflow, events: readonly RunEvent[]) => Run | Folding;
   /** Whether a decision carries its human's signature. `humans` also has those removed since. */
   readonly verifyDecision?: (
     run: Run,
@@ -17,6 +17,9 @@ export interface AuditKnowledge {
     humans: readonly HumanRecord[],
   ) => boolean;
 }
+
+/** A run as its events make it, one step for each: so many are not to be waited for at once. */
+export type Folding = Iterator<undefined, Run>;
 
 /** One unchanging view of all a store holds, read piece by piece, as fast as the store gives it. */
 export interface AuditSource {
@@ -138,7 +141,7 @@ export interface Verification {
   report(finding: AuditFinding): void;
   /** Whether something was already found about a run: one cause should not be reported twice. */
   blamed(run: string): boolean;
-  /** Lets others work; called between records. */
+  /** Lets others work; called between records, and between the events of a run. */
   breathe(): Promise<void> | undefined;
 }
 
@@ -157,11 +160,13 @@ export interface Tally {
   /** Over the heads that the runs had at the anchor, and how many had one. */
   before: HeadSum;
   beforeRuns: number;
+  /** Runs without a record that is newer than the anchor, of which only the ends were looked at. */
+  byEnds: number;
   readonly dropped: Set<string>;
 }
 
 /** A tally of nothing. */
 export function emptyTally(): Tally {
-  const counts = { runs: 0, records: 0, unanchored: 0, overridden: 0, headed: 0, beforeRuns: 0 };
+  const counts = { runs: 0, records: 0, unanchored: 0, overridden: 0, headed: 0, beforeRuns: 0, byEnds: 0 };
   return { ...counts, sum: NO_HEADS, newest: NO_HEADS, before: NO_HEADS, dropped: new Set() };
 }

@@ -26,7 +26,10 @@ export function withPasskeysOf(human: HumanRecord, ids: ReadonlySet<string>): Hu
 export type NotedPasskeys = Map<string, Map<string, string>>;
 
 /** Goes on by one record of the project's chain. */
-export function notePasskeys(noted: NotedPasskeys, { event, data }: StoredRecord): void {
+export function notePasskeys(
+  noted: NotedPasskeys,
+  { event, data }: Pick<StoredRecord, 'event' | 'data'>,
+): void {
   // Who is removed, or given a new key, has none of the old one's.
   if (event === 'human_removed') noted.delete(String(own(data, 'name') ?? own(data, 'human')));
   if (event !== 'passkey_added' && event !== 'passkey_removed') return;

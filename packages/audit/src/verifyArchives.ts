@@ -1,15 +1,37 @@
 import type { ArchivedBundle } from '@phasegate/core/ports';
-import { archiveInvalid, type VerifiedBundle, verifyBundle } from './archiveBundle.ts';
+import { isAnyWithin } from './anyWithin.ts';
+import { archiveInvalid, type BundledRun, type VerifiedBundle, verifyBundle } from './archiveBundle.ts';
 import type { StoredStub } from './archivedStub.ts';
 import type { Verification } from './auditSource.ts';
 import { addSums, sumOfHead } from './headSum.ts';
-import { headInvalid } from './verifyHead.ts';
 
 /** What was found about archived runs. */
 export interface ArchivesFound {
   readonly bundles: readonly ArchivedBundle[];
   /** How many runs are archived. */
   readonly runs: number;
+  /** Their chains, where there is an anchor to hold them against. */
+  readonly chains: readonly ArchivedChain[];
+  /** Those of them of which nothing tells where they stood at the anchor that is verified since. */
+  readonly unknown: readonly ArchivedChain[];
+  /** How many files were given that are none of this project's archives. */
+  readonly foreign: number;
+}
+
+/** The chain of an archived run among all records. */
+export interface ArchivedChain extends Pick<StoredStub, 'run' | 'head' | 'first' | 'last' | 'file'> {
+  /** Where it stood at anchors, by its archive; null where that is not there. */
+  readonly heads: BundledRun['heads'] | null;
+}
+
+/** What archives are verified for. */
+export interface ArchivesWork {
+  /** Files that were given. */
+  readonly files: readonly string[];
+  /** What the project's chain says was archived: how many runs, by the hash of the file. */
+  readonly noted: ReadonlyMap<string, number>;
+  /** Places of all anchors. */
+  readonly places: readonly number[];
 }
 
 /**
@@ -18,17 +40,14 @@ export interface ArchivesFound {
  */
 export async function verifyArchives(
   verification: Verification,
-  files: readonly string[],
-  noted: ReadonlyMap<string, number>,
+  { files, noted, places }: ArchivesWork,
 ): Promise<ArchivesFound> {
-  const { source, seal, knowledge, humans, since } = verification;
-  const given = new Map<string, VerifiedBundle>();
-  for (const file of files) {
-    const bundle = await verifyBundle({ seal, knowledge, humans, anchored: since?.place ?? 0 }, file);
-    for (const finding of bundle.findings) verification.report(finding);
-    if (bundle.sha256 !== null) given.set(bundle.sha256, bundle);
-  }
+  const { source, breathe, since } = verification;
+  const sorted = [...places].sort((one, other) => one - other);
+  const { given, foreign } = await readGiven(verification, files, sorted);
+  await readNearby(verification, given, sorted);
   const bundles = new Map<string, ArchivedBundle>();
+  const found: ArchivedChain[] = [];
   let runs = 0;
   for await (const stub of source.archived?.() ?? []) {
     runs += 1;
@@ -38,19 +57,69 @@ export async function verifyArchives(
     const known = bundles.get(sha256) ?? { file, sha256, runs: 0, verified };
     bundles.set(sha256, { ...known, runs: known.runs + 1 });
     await verifyStub(verification, stub, bundle);
-    countStub(verification, stub, bundle);
-    const pause = verification.breathe();
+    // Every run that was there at an anchor is a part of it, whether it had ended or not.
+    if (sorted.length > 0) found.push(chainOf(stub, bundle));
+    countStub(verification, stub);
+    const pause = breathe();
     if (pause !== undefined) await pause;
   }
   for (const [sha256, { file, runs: held }] of given) {
-    const found = bundles.get(sha256)?.runs ?? 0;
-    if (found === held.size) continue;
-    const what = found === 0 ? 'no run of this project was archived to it' : `only ${found} have a stub here`;
+    const count = bundles.get(sha256)?.runs ?? 0;
+    if (count === held.size) continue;
+    const what = count === 0 ? 'no run of this project was archived to it' : `only ${count} have a stub here`;
     const message = `the archive \`${file}\` has ${held.size} runs, and ${what}`;
     verification.report(archiveInvalid(null, message));
   }
   compareNoted(verification, noted, bundles);
-  return { bundles: [...bundles.values()], runs };
+  const unknown = since === null ? [] : countBefore(verification, found, since.place);
+  return { bundles: [...bundles.values()], runs, chains: found, unknown, foreign };
+}
+
+/** The bundles that were given, by their hash. What is wrong with one is a finding. */
+async function readGiven(
+  verification: Verification,
+  files: readonly string[],
+  places: readonly number[],
+): Promise<{ readonly given: Map<string, VerifiedBundle>; readonly foreign: number }> {
+  const given = new Map<string, VerifiedBundle>();
+  let foreign = 0;
+  for (const file of files) {
+    const bundle = await verifyBundle({ ...verification, places }, file);
+    for (const finding of bundle.findings) verification.report(finding);
+    if (bundle.sha256 === null) foreign += 1;
+    else given.set(bundle.sha256, bundle);
+  }
+  return { given, foreign };
+}
+
+/** Adds those that an anchor asks for and that are still where they were written. One that is not is no finding. */
+async function readNearby(
+  verification: Verification,
+  given: Map<string, VerifiedBundle>,
+  places: readonly number[],
+): Promise<void> {
+  if (places.length === 0) return;
+  const wanted = new Map<string, string>();
+  for await (const { sealed, sha256, file, first, last } of verification.source.archived?.() ?? []) {
+    if (sealed && !given.has(sha256) && isAnyWithin(places, first, last)) wanted.set(sha256, file);
+    const pause = verification.breathe();
+    if (pause !== undefined) await pause;
+  }
+  for (const [expected, file] of wanted) {
+    const bundle = await verifyBundle({ ...verification, places, expected }, file);
+    if (bundle.sha256 === null) continue;
+    for (const finding of bundle.findings) verification.report(finding);
+    given.set(bundle.sha256, bundle);
+  }
+}
+
+function chainOf(
+  { run, head, first, last, file }: StoredStub,
+  bundle: VerifiedBundle | undefined,
+): ArchivedChain {
+  const held = bundle?.findings.length === 0 ? bundle.runs.get(run) : undefined;
+  const isSame = held?.head.seq === head.seq && held.head.hash === head.hash;
+  return { run, head, first, last, file, heads: isSame ? held.heads : null };
 }
 
 async function verifyStub(
@@ -71,23 +140,32 @@ async function verifyStub(
   verification.report(archiveInvalid(run, `the archive \`${bundle.file}\` ${what} run \`${run}\``));
 }
 
-function countStub(verification: Verification, stub: StoredStub, bundle: VerifiedBundle | undefined): void {
-  const { seal, tally, since } = verification;
-  const { run, head, first, last } = stub;
+function countStub({ seal, tally }: Verification, { run, head }: StoredStub): void {
   const sum = sumOfHead(seal, run, head);
   tally.headed += 1;
   tally.sum = addSums(tally.sum, sum);
   tally.newest = addSums(tally.newest, sum);
-  // A run that began after the anchor is no part of it.
-  if (since === null || first > since.place) return;
-  const atAnchor = last <= since.place ? head : bundle?.runs.get(run)?.atAnchor;
-  if (atAnchor === undefined) {
-    const message = `run \`${run}\` went on after the anchor and is archived by now: give its archive, \`${stub.file}\``;
-    verification.report({ ...headInvalid(null, message), run });
-    return;
+}
+
+/** Counts the heads that archived runs had at the anchor; tells those that nothing here knows. */
+function countBefore(
+  { seal, tally }: Verification,
+  chains: readonly ArchivedChain[],
+  place: number,
+): readonly ArchivedChain[] {
+  const unknown: ArchivedChain[] = [];
+  for (const chain of chains) {
+    const { run, first, last, head, heads } = chain;
+    // A run that began after the anchor is no part of it.
+    if (first > place) continue;
+    const then = last <= place ? head : heads?.findLast((one) => one.place <= place);
+    if (then === undefined) unknown.push(chain);
+    else {
+      tally.beforeRuns += 1;
+      tally.before = addSums(tally.before, sumOfHead(seal, run, then));
+    }
   }
-  tally.beforeRuns += 1;
-  tally.before = addSums(tally.before, sumOfHead(seal, run, atAnchor));
+  return unknown;
 }
 
 /** As many stubs as the project's chain says: one that is gone, with its run put back, is in no other sum. */

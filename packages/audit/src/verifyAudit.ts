@@ -1,9 +1,10 @@
 import { PhasegateError } from '@phasegate/core';
 import type { AuditFinding, AuditReport, Seal, VerifyOptions } from '@phasegate/core/ports';
 import { type Anchor, anchorText, readAnchor } from './anchor.ts';
+import { isAnyWithin } from './anyWithin.ts';
 import type { AuditKnowledge, AuditSource, Verification } from './auditSource.ts';
 import { verifyAnchors } from './verifyAnchors.ts';
-import { verifyArchives } from './verifyArchives.ts';
+import { type ArchivedChain, verifyArchives } from './verifyArchives.ts';
 import { dropped } from './verifyChain.ts';
 import { headInvalid, verifyAnchor, verifyHead } from './verifyHead.ts';
 import { judgeProject, readProject } from './verifyProject.ts';
@@ -56,15 +57,21 @@ export async function verifyAudit(work: AuditWork): Promise<AuditReport> {
     verification.tally.dropped.add(run);
     verification.report(dropped(run, 'has records but its state is gone'));
   }
-  const archives = await verifyArchives(verification, options.archives ?? [], project.archived);
+  const anchors = readAnchors(verification, options);
+  const archives = await verifyArchives(verification, {
+    files: options.archives ?? [],
+    noted: project.archived,
+    places: [...(since === null ? [] : [since]), ...anchors.ours].map(({ place }) => place),
+  });
   await judgeProject(verification, project);
   await verifyHead(verification, project.head);
-  if (since !== null) await verifyAnchor(verification, since, project.atAnchor);
-  else if (options.since !== undefined) {
-    verification.report(headInvalid(null, "the anchor does not have the project's signature"));
+  const unproven: Anchor[] = [];
+  if (since !== null) {
+    const unknown = archives.unknown.map(({ run }) => run);
+    await verifyAnchor(verification, since, { project: project.atAnchor, unknown });
+    if (unknown.length > 0) unproven.push(since);
   }
-
-  await verifyGiven(verification, options);
+  unproven.push(...(await verifyAnchors(verification, anchors.ours, archives.chains)));
 
   const { records, unanchored, overridden } = verification.tally;
   const archived = archives.bundles.length === 0 ? {} : { archived: archives.bundles };
@@ -74,8 +81,20 @@ export async function verifyAudit(work: AuditWork): Promise<AuditReport> {
     unanchored,
     ...(overridden === 0 ? {} : { overridden }),
   };
-  const report = { ok: findings.length === 0, ...counts, findings, ...archived };
-  if (options.anchor !== true || !report.ok) return report;
+  const foreign = archives.foreign + anchors.foreign;
+  const report = {
+    ok: findings.length === 0 && unproven.length === 0,
+    ...counts,
+    ...sinceOf(since, found.tally),
+    findings,
+    ...onlyGiven(findings, foreign),
+    ...unprovenOf(unproven, archives.chains),
+    ...archived,
+  };
+  // What was not read since an anchor that proves nothing was not verified. Where all was, one that cannot be checked
+  // stands in the way of no other: see ADR 113.
+  const isWhole = findings.length === 0 && (since === null || unproven.length === 0);
+  if (options.anchor !== true || !isWhole) return report;
   const anchor: Anchor = {
     project: project.head,
     sum: verification.tally.newest,
@@ -86,22 +105,46 @@ export async function verifyAudit(work: AuditWork): Promise<AuditReport> {
   return { ...report, anchor: anchorText(seal, anchor) };
 }
 
-/** Anchors from outside, each of which must still be on the way that all chains took. */
-async function verifyGiven(verification: Verification, { anchors = [] }: VerifyOptions): Promise<void> {
+/** The given anchors that the project signed, and how many findings there are about others. */
+function readAnchors(
+  verification: Verification,
+  { anchors = [], since }: VerifyOptions,
+): { readonly ours: readonly Anchor[]; readonly foreign: number } {
   const read = anchors.map((text) => readAnchor(verification.seal, text));
-  const foreign = read.filter((anchor) => anchor === null).length;
+  const ours = read.filter((anchor) => anchor !== null);
+  const foreign = read.length - ours.length;
+  const isForeign = since !== undefined && readAnchor(verification.seal, since) === null;
+  if (isForeign) verification.report(headInvalid(null, "the anchor does not have the project's signature"));
   if (foreign > 0) {
     const what = foreign === 1 ? 'an anchor does' : `${foreign} anchors do`;
     verification.report(headInvalid(null, `${what} not have the project's signature`));
   }
-  const unclear = await verifyAnchors(
-    verification,
-    read.filter((anchor) => anchor !== null),
+  return { ours, foreign: Number(isForeign) + Math.min(foreign, 1) };
+}
+
+/** Of more findings than are told, nobody knows what the others are about. */
+function onlyGiven(findings: readonly AuditFinding[], foreign: number): Pick<AuditReport, 'onlyGiven'> {
+  const isAll = foreign > 0 && findings.length === foreign && findings.length < MOST_FINDINGS;
+  return isAll ? { onlyGiven: true } : {};
+}
+
+function sinceOf(since: Anchor | null, { runs, byEnds }: ShareFound['tally']): Pick<AuditReport, 'since'> {
+  return since === null ? {} : { since: { anchor: since.time, read: runs - byEnds, byEnds } };
+}
+
+/** INVARIANT: an anchor that could not be checked is never one that holds. */
+function unprovenOf(
+  unproven: readonly Anchor[],
+  chains: readonly ArchivedChain[],
+): Pick<AuditReport, 'unproven'> {
+  const places = unproven.map(({ place }) => place).sort((one, other) => one - other);
+  if (places.length === 0) return {};
+  const missing = chains.filter(
+    ({ heads, first, last }) => heads === null && isAnyWithin(places, first, last),
   );
-  const [first] = unclear;
-  if (first === undefined) return;
-  const message = `${unclear.length} anchors, the first of ${first.time}, are of a time when a run was under way that is archived by now: check them with \`--since ANCHOR --archive FILE\``;
-  verification.report(headInvalid(null, message));
+  const archives = [...new Set(missing.map(({ file }) => file))];
+  const times = unproven.map(({ time }) => time).sort();
+  return { unproven: { anchors: places.length, first: times[0] ?? '', archives } };
 }
 
 /** Lets others work, and tells how far it is. */

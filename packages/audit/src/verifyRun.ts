@@ -2,9 +2,10 @@ import { canonicalJson, type Json, own, type Run, type RunEvent, type Workflow }
 import { eventOfRecord } from '@phasegate/core/engine';
 import { jsonEqual } from '@phasegate/core/model';
 import type { AuditFinding, ChainHead, HumanRecord } from '@phasegate/core/ports';
-import type { AuditRow, AuditSource, Verification } from './auditSource.ts';
+import type { AuditRow, Folding, StoredRecord, Verification } from './auditSource.ts';
 import { addSums, sumOfHead } from './headSum.ts';
-import { type NotedPasskeys, notePasskeys, withPasskeysAt, withPasskeysOf } from './passkeysThen.ts';
+import { humansBefore } from './humansThen.ts';
+import { withPasskeysAt } from './passkeysThen.ts';
 import { placesOf } from './runPlaces.ts';
 import { stateText, summaryOf } from './storedRun.ts';
 import { checkChain, edited, rolledBack, tailCut } from './verifyChain.ts';
@@ -16,11 +17,13 @@ export async function verifyRun(verification: Verification, row: AuditRow): Prom
   countRun(verification, row);
   if (await isAsAnchored(verification, row)) {
     countAnchored(verification, row, row.head);
+    tally.byEnds += 1;
     await verification.breathe();
     return;
   }
   const chain = checkChain(seal, row.id);
   const events: RunEvent[] = [];
+  const places = new Map<Json | undefined, number | undefined>();
   const anchored = verification.since?.place ?? 0;
   let atAnchor = chain.head();
   let headedHash = '';
@@ -33,6 +36,7 @@ export async function verifyRun(verification: Verification, row: AuditRow): Prom
     tally.records += 1;
     if (record.seq === row.headed.seq) headedHash = record.hash;
     if (record.place !== undefined && record.place <= anchored) atAnchor = chain.head();
+    notePlace(places, record);
     const event = verification.knowledge.fold === undefined ? null : eventOfRecord(record);
     if (event !== null) events.push(event);
     const pause = verification.breathe();
@@ -47,7 +51,7 @@ export async function verifyRun(verification: Verification, row: AuditRow): Prom
     verification.report(tailCut(row.id, chain.head().seq + 1, row.headed.seq));
   }
   // Where the chain or the seal is broken, the state is known to be unsure; comparing it would only add noise.
-  if (sealed && !verification.blamed(row.id)) await compareState(verification, row, events);
+  if (sealed && !verification.blamed(row.id)) await compareState(verification, row, { events, places });
 }
 
 function countRun({ seal, tally }: Verification, { id, head, headed, run }: AuditRow): void {
@@ -128,7 +132,7 @@ function compareHeads(
 async function compareState(
   verification: Verification,
   row: AuditRow,
-  events: readonly RunEvent[],
+  { events, places }: { readonly events: readonly RunEvent[]; readonly places: Places },
 ): Promise<void> {
   const { source } = verification;
   const workflow = await source.workflow(row.workflowHash);
@@ -141,11 +145,11 @@ async function compareState(
   if (!(await foldHolds(verification, run, events))) {
     verification.report(stateEdited(row, 'is not what its events make it'));
   }
-  await compareDecisions(verification, run, row.head.seq);
+  await compareDecisions(verification, run, { seq: row.head.seq, places });
 }
 
 async function foldHolds(
-  { knowledge, source }: Verification,
+  { knowledge, source, breathe }: Verification,
   run: Run,
   events: readonly RunEvent[],
 ): Promise<boolean> {
@@ -156,7 +160,7 @@ async function foldHolds(
     const hash = started?.type === 'run_started' ? started.workflowHash : run.workflowHash;
     const workflow = await source.workflow(hash);
     if (workflow === null || !events.every(tellsItsWorkflow)) return false;
-    const folded = knowledge.fold(workflow, events);
+    const folded = await wholly(knowledge.fold(workflow, events), breathe);
     return jsonEqual(stateOf(folded), stateOf(run)) || writtenState(folded) === writtenState(run);
   } catch {
     // Events that cannot be folded do not make the state.
@@ -164,29 +168,54 @@ async function foldHolds(
   }
 }
 
+/**
+ * INVARIANT: one run may have any number of events, as an agent may claim and give back as often as it likes. Others work
+ * meanwhile, and each event is a sign of work: a verification that shows none is given up.
+ */
+async function wholly(folded: Run | Folding, breathe: Verification['breathe']): Promise<Run> {
+  if (!('next' in folded)) return folded;
+  for (;;) {
+    const step = folded.next();
+    if (step.done === true) return step.value;
+    const pause = breathe();
+    if (pause !== undefined) await pause;
+  }
+}
+
 function stateOf({ workflow: _, ...state }: Run): Json {
   return state as unknown as Json;
 }
 
-/** Two values that are not the same may still be written the same, which is what counts. */
+/**
+ * Two values that are not the same may still be written the same, which is what counts. Written and read once more, as
+ * records were: versions before 0.2 let in keys with halves of surrogate pairs, of which a record keeps one.
+ */
 function writtenState(run: Run): string {
-  return canonicalJson(JSON.parse(stateText(run)) as Json);
+  const written = canonicalJson(JSON.parse(stateText(run)) as Json);
+  return canonicalJson(JSON.parse(written) as Json);
 }
 
 function tellsItsWorkflow(event: RunEvent): boolean {
   return event.type !== 'run_migrated' || workflowHash(event.workflow) === event.workflowHash;
 }
 
-async function compareDecisions(verification: Verification, run: Run, seq: number): Promise<void> {
+async function compareDecisions(
+  verification: Verification,
+  run: Run,
+  { seq, places }: { readonly seq: number; readonly places: Places },
+): Promise<void> {
   const { verifyDecision } = verification.knowledge;
   if (verifyDecision === undefined) return;
   const votes = run.status === 'waiting' && run.wait.for === 'gate' ? run.wait.votes : [];
   for (const decision of [...run.decisions, ...votes, ...(run.overrides ?? [])]) {
+    const pause = verification.breathe();
+    if (pause !== undefined) await pause;
     const inTime = verifyDecision(run, decision, humansAt(verification, decision.at));
     // One who never left was there. Else the order in which records came says it: a clock may have jumped, and who has
     // an old key can write an old time.
     if (inTime && !hasLeft(verification, decision.by)) continue;
-    const there = await humansBefore(verification, run, decision);
+    const place = places.get(decision.signature);
+    const there = place === undefined ? null : await humansBefore(verification, decision.by, place);
     if (there === null ? inTime : verifyDecision(run, decision, there)) continue;
     const what =
       'gate' in decision
@@ -219,47 +248,16 @@ function hasLeft({ humans }: Verification, name: string): boolean {
   );
 }
 
-/**
- * Those whose key was on the project's chain when the decision came, by the numbers records have over all chains; null
- * where the decision has none, or the chain does not tell that human's key.
- */
-async function humansBefore(
-  { humans, source }: Verification,
-  { id }: Run,
-  { signature, by }: { readonly signature: string; readonly by: string },
-): Promise<readonly HumanRecord[] | null> {
-  const place = await placeOfDecision(source, id, signature);
-  if (place === undefined) return null;
-  let isTold = false;
-  const there = new Map<string, string>();
-  const passkeys: NotedPasskeys = new Map();
-  for await (const record of source.records(null)) {
-    const { event, data, place: at } = record;
-    if (at === undefined) return null;
-    const [name, key] = [String(own(data, 'name')), own(data, 'publicKey')];
-    isTold ||= event === 'human_added' && name === by && typeof key === 'string';
-    if (at > place) continue;
-    notePasskeys(passkeys, record);
-    if (event === 'human_added' && typeof key === 'string') there.set(name, key);
-    if (event === 'human_removed') there.delete(name);
-  }
-  if (!isTold) return null;
-  return humans
-    .filter(({ sealed, human }) => sealed && there.get(human.name) === human.publicKey)
-    .map(({ human }) => withPasskeysOf(human, new Set(passkeys.get(human.name)?.keys())));
-}
+/** Where the decisions of a run stand among all records, by their signatures. */
+type Places = ReadonlyMap<Json | undefined, number | undefined>;
 
-async function placeOfDecision(
-  source: AuditSource,
-  run: string,
-  signature: string,
-): Promise<number | undefined> {
-  for await (const { event, data, place } of source.records(run)) {
-    if (event !== 'gate_decided' && event !== 'phase_overridden') continue;
-    const signed = own(data, event === 'gate_decided' ? 'decision' : 'override') ?? null;
-    if (own(signed, 'signature') === signature) return place;
-  }
-  return undefined;
+/** The first of a signature counts: what was recorded again later was decided before. */
+function notePlace(places: Map<Json | undefined, number | undefined>, record: StoredRecord): void {
+  const { event, place } = record;
+  if (event !== 'gate_decided' && event !== 'phase_overridden') return;
+  const signed = own(record.data, event === 'gate_decided' ? 'decision' : 'override') ?? null;
+  const signature = own(signed, 'signature');
+  if (!places.has(signature)) places.set(signature, place);
 }
 
 /** Clocks are corrected now and then; a genuine decision must not look forged for that. */

@@ -64,6 +64,7 @@ export function joinShares(shares: readonly ShareFound[]): ShareFound {
       overridden: of(({ overridden }) => overridden),
       headed: of(({ headed }) => headed),
       beforeRuns: of(({ beforeRuns }) => beforeRuns),
+      byEnds: of(({ byEnds }) => byEnds),
       sum: sums(({ sum }) => sum),
       newest: sums(({ newest }) => newest),
       before: sums(({ before }) => before),

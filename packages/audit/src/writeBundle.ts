@@ -58,7 +58,7 @@ export async function writeBundle(
     const written = await reading((found) => writeDraft(bundling, draft, found));
     if (written === null) return null;
     const { humans, ...bundle } = written;
-    const read = await verifyBundle({ seal, knowledge, humans, anchored: 0 }, draft);
+    const read = await verifyBundle({ seal, knowledge, humans, places: [] }, draft);
     const [finding] = read.findings;
     const whole = bundle.moved.every(({ run, head }) => read.runs.get(run)?.head.hash === head.hash);
     if (finding !== undefined || read.sha256 !== bundle.sha256 || !whole) {
@@ -191,6 +191,9 @@ function exists(file: string): PhasegateError {
   return new PhasegateError(
     'store_unavailable',
     `\`${file}\` cannot be used: it exists, and an archive never overwrites`,
+    {
+      hint: 'name a file that is not there yet, or none: the archive then goes to `archives/` in the state directory',
+    },
   );
 }
 

@@ -28,6 +28,7 @@ export type {
   Seal,
   SealedRecord,
   SealedRow,
+  UnprovenAnchors,
   WrittenDraft,
 } from './ports/audit.ts';
 export type { AuditStore, VerifiedMoment, VerifyOptions } from './ports/auditStore.ts';

@@ -2,6 +2,7 @@ import { realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { own, PhasegateError } from '@phasegate/core';
 import { parseDuration, reasonOf } from '@phasegate/core/model';
+import type { AuditReport } from '@phasegate/core/ports';
 import { addToFile, readAnchorFile } from './anchoring/anchorFile.ts';
 import { ANCHOR_NOTES, addToNote, readNotes } from './anchoring/anchorNote.ts';
 import { keepAnchors } from './anchoring/keepAnchors.ts';
@@ -27,13 +28,14 @@ export function localAnchors(place: {
     return { places, everyMs: (parseDuration(every) ?? 3_600) * 1000 };
   }
 
-  async function make(project: Anchored, places: AnchorPlaces): Promise<MadeAnchor> {
+  async function make(
+    project: Anchored,
+    places: AnchorPlaces,
+    archives: readonly string[] = [],
+  ): Promise<MadeAnchor> {
     const { gitNote } = places;
     const [file, last, unread] = places.file === undefined ? [] : lastOf(places.file);
-    const report = await project.verifyAudit({
-      anchor: true,
-      ...(last === undefined ? {} : { since: last }),
-    });
+    const report = await verified(project, last, archives);
     const [given, failed]: [string[], string[]] = [[], unread === undefined ? [] : [unread]];
     if (report.anchor === undefined) {
       const [first] = report.findings;
@@ -51,7 +53,9 @@ export function localAnchors(place: {
     };
     if (file !== undefined) await give(file, () => addToFile(file, anchor, forbidden()));
     if (gitNote === true) await give(ANCHOR_NOTES, () => addToNote(git(), anchor));
-    await note(project, { ok: true, anchor, given, failed });
+    const { unproven } = report;
+    const left = unproven === undefined ? {} : { unproven: unproven.anchors };
+    await note(project, { ok: true, anchor, given, failed, ...left });
     return { report, given, failed };
   }
 
@@ -70,6 +74,22 @@ export function localAnchors(place: {
       return keepAnchors({ everyMs, project, log, make: () => make(project, places) });
     },
   };
+}
+
+/**
+ * Verifies what is newer than the last anchor. INVARIANT: where that one cannot be checked, as an archive is not there,
+ * nothing is taken from it: all is verified, and the project's chain must go through it still.
+ */
+async function verified(
+  project: Anchored,
+  last: string | undefined,
+  archives: readonly string[],
+): Promise<AuditReport> {
+  const wanted = { anchor: true, archives };
+  if (last === undefined) return project.verifyAudit(wanted);
+  const report = await project.verifyAudit({ ...wanted, since: last });
+  if (report.findings.length > 0 || report.unproven === undefined) return report;
+  return project.verifyAudit({ ...wanted, anchors: [last] });
 }
 
 async function note(project: Anchored, data: Parameters<Anchored['server']['note']>[2]): Promise<void> {

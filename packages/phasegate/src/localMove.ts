@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { fold, PhasegateError } from '@phasegate/core';
+import { PhasegateError } from '@phasegate/core';
+import { foldStepwise } from '@phasegate/core/engine';
 import { databaseAddress, placeOf, rememberDatabase } from './config/databaseAddress.ts';
 import { DATABASE, type KeysPlace, openFile, sealFor } from './localStore.ts';
 import type { AuditReport } from './runtime/ports.ts';
@@ -40,7 +41,7 @@ export async function moveRuns(
         url: database,
         seal,
         source,
-        fold,
+        fold: foldStepwise,
         verifyDecision: decisionIsSigned,
         onWhole: () => rememberDatabase(stateDir, database),
         onProgress: (done) => told(done, source.records),

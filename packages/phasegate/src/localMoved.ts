@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { fold, PhasegateError } from '@phasegate/core';
+import { PhasegateError } from '@phasegate/core';
+import { foldStepwise } from '@phasegate/core/engine';
 import { databaseAddress, demandAddress, placeOf, rememberDatabase } from './config/databaseAddress.ts';
 import { sharedKeysFile } from './config/sharedKeys.ts';
 import { type KeysPlace, sealFor } from './localStore.ts';
@@ -36,7 +37,7 @@ export async function openMoved(place: MovedPlace): Promise<MovedDatabase> {
       import('./runtime/openProject.ts'),
       sealFor(place),
     ]);
-    const knowledge = { fold, verifyDecision: decisionIsSigned };
+    const knowledge = { fold: foldStepwise, verifyDecision: decisionIsSigned };
     // Tables that are not there are not made: it is said that all is there already.
     const store = await openPostgresStore({ url: database, seal, existed: true, ...knowledge });
     const close = async () => {

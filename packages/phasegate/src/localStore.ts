@@ -1,6 +1,7 @@
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { fold, PhasegateError } from '@phasegate/core';
+import { PhasegateError } from '@phasegate/core';
+import { foldStepwise } from '@phasegate/core/engine';
 import { reasonOf } from '@phasegate/core/model';
 import { databaseAddress } from './config/databaseAddress.ts';
 import { makeFolder } from './config/makeFolder.ts';
@@ -50,7 +51,7 @@ export async function openState(place: StatePlace): Promise<OpenedStore> {
     url: address.url,
     seal,
     existed: address.known || existsSync(join(stateDir, MADE)),
-    fold,
+    fold: foldStepwise,
     verifyDecision: decisionIsSigned,
   });
   try {
@@ -83,7 +84,7 @@ export async function openFile(place: KeysPlace, file: string): Promise<OpenedSt
   ]);
   if (basename(file) === DATABASE) requireNotRemoved(file, join(stateDir, MADE));
   const threads = async () => (await import('./verifyThreads.ts')).verifyThreads(keys);
-  const knowledge = { fold, verifyDecision: decisionIsSigned };
+  const knowledge = { fold: foldStepwise, verifyDecision: decisionIsSigned };
   const store = openSqliteStore({ file, seal, now: Date.now, ...knowledge, threads });
   if (basename(file) === DATABASE) rememberMade(stateDir);
   return { store, seal, keys };

@@ -11,7 +11,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { fold, PhasegateError } from '@phasegate/core';
+import { PhasegateError } from '@phasegate/core';
+import { foldStepwise } from '@phasegate/core/engine';
 import { CHECKS } from './checks/index.ts';
 import { createDatabases } from './database/index.ts';
 import { placeOfKey } from './loaders/contracts/placeOfKey.ts';
@@ -140,7 +141,7 @@ function bedsIn({ project, functions, keys, environment }: BedParts): Beds {
   return {
     make: async (found, { real, asGiven = false }): Promise<Bed> => {
       const answering = { answers: {}, real, unanswered: new Set<string>() };
-      const store = createMemoryStore({ seal, fold, verifyDecision: decisionIsSigned });
+      const store = createMemoryStore({ seal, fold: foldStepwise, verifyDecision: decisionIsSigned });
       const newId = () => `db-${randomBytes(8).toString('hex')}`;
       const open = createOpenProject({
         store,

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { fold } from '@phasegate/core';
+import { foldStepwise } from '@phasegate/core/engine';
 import { decisionIsSigned } from './runtime/gates.ts';
 import { createSeal } from './runtime/seal.ts';
 import { verifyShares } from './stores/sqlite/verifyShares.ts';
@@ -9,5 +9,5 @@ import type { ThreadData } from './verifyThreads.ts';
 const { order, audit, rows } = workerData as ThreadData;
 if (parentPort !== null) {
   const seal = createSeal({ audit, rows });
-  await verifyShares({ order, seal, port: parentPort, fold, verifyDecision: decisionIsSigned });
+  await verifyShares({ order, seal, port: parentPort, fold: foldStepwise, verifyDecision: decisionIsSigned });
 }

@@ -41,6 +41,6 @@ export interface ArchivedBundle {
   readonly sha256: string;
   /** How many stubs name it. */
   readonly runs: number;
-  /** Whether the file was given to the verification, and is what it was. */
+  /** Whether the file was read, as it was given or an anchor asked for it, and is what it was. */
   readonly verified: boolean;
 }

@@ -127,11 +127,26 @@ export interface AuditReport {
   readonly unanchored: number;
   /** How many phases humans overrode; left out where none. */
   readonly overridden?: number;
+  /** Where it was verified since an anchor: when that was made, and how many runs were read since, or by their ends alone. */
+  readonly since?: { readonly anchor: string; readonly read: number; readonly byEnds: number };
   readonly findings: readonly AuditFinding[];
+  /** Where all findings are about given anchors and archives that this project did not sign: the audit itself verifies. */
+  readonly onlyGiven?: true;
+  /** Anchors that nothing here proves or disproves; `ok` is false for them, too, and they stand in no finding. */
+  readonly unproven?: UnprovenAnchors;
   /** Where all chains ended, signed by the project; only where it was asked for and nothing was found. */
   readonly anchor?: string;
   /** Where runs were archived to; left out where none was. They are not among `runs` and `records`. */
   readonly archived?: readonly ArchivedBundle[];
+}
+
+/** Anchors of a time when a run was under way that is archived by now, and whose archive is not there. */
+export interface UnprovenAnchors {
+  readonly anchors: number;
+  /** When the first of them was made. */
+  readonly first: string;
+  /** The files that would tell. */
+  readonly archives: readonly string[];
 }
 
 /** One thing wrong with the audit. */

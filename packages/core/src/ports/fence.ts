@@ -6,7 +6,7 @@ import type { PhaseId, Ring } from '../model/workflow.ts';
 export interface FenceChange extends Pick<TreeChange, 'path' | 'how'> {
   /** It is on record and refuses nothing: a guarded file that was written and put back, a setting that starts nothing. */
   readonly noticed?: boolean;
-  /** Other names of the same file; null for one that is outside of the workspace. */
+  /** All names of the file where it has several, its own among them; null stands for those outside of the workspace. One list for all of them. */
   readonly names?: readonly (string | null)[];
   /** SHA-256 of what stands there now; null where that is not a file, or nothing. */
   readonly content: string | null;

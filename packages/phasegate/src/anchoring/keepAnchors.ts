@@ -28,6 +28,11 @@ export function keepAnchors({ everyMs, project, make, log }: KeepingAnchors): {
       log(
         `the audit is broken, and no anchor was made of it: ${first.message}${afterRestore(first.message)}`,
       );
+    if (report.anchor !== undefined && report.unproven !== undefined) {
+      log(
+        'an anchor was made, but the one before it could not be checked, as the archive of a run is not there: see `phasegate audit verify --anchor FILE`',
+      );
+    }
     for (const reason of failed) log(reason);
     // What this server cannot reach another may, which looks with its own next interval.
     if (failed.length > 0) project.server.giveUpDuty();

@@ -30,7 +30,7 @@ export interface Anchors {
   /** What the config says; null where it names no place. */
   configured(): Promise<{ readonly places: AnchorPlaces; readonly everyMs: number } | null>;
   /** Verifies what is newer than the last anchor of the file, or everything, and gives a new one to the places. */
-  make(project: Anchored, places: AnchorPlaces): Promise<MadeAnchor>;
+  make(project: Anchored, places: AnchorPlaces, archives?: readonly string[]): Promise<MadeAnchor>;
   /** The anchors of a file, or of `git-note` or `git-note:REF`. */
   read(place: string): Promise<readonly string[]>;
   /** Makes one now and again and again, where something happened since, until stopped. */

@@ -1,12 +1,27 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { moveHead } from '@phasegate/audit';
+import { type Anchor, anchorText, readAnchor, verifyAudit } from '@phasegate/audit/verify';
 import type { Run, RunEvent, Workflow } from '@phasegate/core';
 import { afterDraft, create, sampleDraft } from '@phasegate/core/store-contract';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { ArchiveRecord, AuditReport, Store, VerifyOptions } from '../../runtime/ports.ts';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import type { ArchiveRecord, AuditReport, Seal, Store, VerifyOptions } from '../../runtime/ports.ts';
 import { makeStateFolder, type StateFolder } from '../fixtures/openStores.ts';
 import { sampleRun } from '../fixtures/sampleRun.ts';
+import { sqliteSource } from './verifySqlite.ts';
 
 let state: StateFolder;
 let older: string;
@@ -155,6 +170,15 @@ describe('a verification finds', () => {
     expect(await verify()).toMatchObject({ ok: true });
   });
 
+  test('a forged file by its last line alone, whatever it holds and however much', async () => {
+    const [end = ''] = readFileSync(file, 'utf8').trimEnd().split('\n').slice(-1);
+    const forged = join(state.folder, 'forged.jsonl');
+    writeFileSync(forged, '');
+    truncateSync(forged, 2 ** 36);
+    appendFileSync(forged, `\n${end.replace(/"records":\d+/, '"records":9')}\n`);
+    expect(await found({ archives: [forged] })).toEqual([['archive_invalid', null]]);
+  });
+
   test('the file of another project', async () => {
     const other = makeStateFolder();
     const foreign = join(other.folder, 'runs.jsonl');
@@ -205,17 +229,125 @@ describe('a verification finds', () => {
   });
 });
 
-test('an anchor from before verifies after, with the archive of runs that went on since', async () => {
-  const early = await anchorNow();
+describe('an anchor of a time when a run was under way that is archived by now', () => {
+  let early: string;
+
+  beforeEach(async () => {
+    early = await anchorNow();
+    await using((store) => end(store, 'r3'));
+    await archive();
+    await using((store) => create(store, sampleRun('r4')));
+  });
+
+  const away = () => {
+    const moved = join(state.folder, 'moved.jsonl');
+    renameSync(file, moved);
+    return moved;
+  };
+
+  const ways = [
+    ['newer than it', (): VerifyOptions => ({ since: early })],
+    ['through it', (): VerifyOptions => ({ anchors: [early] })],
+  ] as const;
+
+  test.each(ways)('is checked by the archive, where it was written or is given: %s', async (_, by) => {
+    expect(await verify(by())).toMatchObject({ ok: true, findings: [], archived: [{ verified: true }] });
+    const moved = away();
+    expect(await verify({ ...by(), archives: [moved] })).toMatchObject({ ok: true, findings: [] });
+  });
+
+  test.each(ways)('is neither broken nor verified where its archive is not there: %s', async (_, by) => {
+    const moved = away();
+    for (const other of [null, 'none of ours', readFileSync(moved, 'utf8').replace('drafted', 'drifted')]) {
+      if (other !== null) writeFileSync(file, other);
+      expect(await verify(by())).toMatchObject({
+        ok: false,
+        findings: [],
+        unproven: { anchors: 1, first: expect.any(String), archives: [file] },
+      });
+    }
+    // The archive of other runs is not the one.
+    await using((store) => end(store, 'r4'));
+    const second = join(state.folder, 'second.jsonl');
+    await archive(second);
+    copyFileSync(second, file);
+    expect(await verify(by())).toMatchObject({ ok: false, findings: [], unproven: { archives: [file] } });
+  });
+
+  test('stands in the way of no new one where all is verified, and of each where it is not', async () => {
+    away();
+    expect(await verify({ anchor: true, since: early })).not.toHaveProperty('anchor');
+    const whole = await verify({ anchor: true, anchors: [early] });
+    expect(whole).toMatchObject({ ok: false, findings: [], unproven: { anchors: 1 } });
+    expect(await verify({ since: whole.anchor ?? '' })).toMatchObject({ ok: true, findings: [] });
+    expect(await verify({ anchors: [whole.anchor ?? ''] })).toMatchObject({ ok: true, findings: [] });
+    state.tamper(`UPDATE audit SET principal = 'human:eve' WHERE run = 'r4' AND seq = 1`);
+    expect(await verify({ anchor: true, anchors: [early] })).not.toHaveProperty('anchor');
+  });
+
+  test.each(ways)('still shows that another run, or the project, was rewritten: %s', async (_, by) => {
+    away();
+    const anchor = readAnchor(state.seal, early) as Anchor;
+    const head = { seq: 1, hash: 'other' };
+    const [runId, from] = ['r1', { seq: 0, hash: '' }];
+    const changes: readonly Partial<Anchor>[] = [
+      { sum: moveHead(anchor.sum, state.seal, { runId, from, to: head }) },
+      { runs: anchor.runs + 1 },
+      { project: { ...anchor.project, hash: 'other' } },
+    ];
+    for (const change of changes) {
+      early = anchorText(state.seal, { ...anchor, ...change });
+      const report = await verify({ ...by(), anchor: true });
+      expect(report.findings).not.toEqual([]);
+      expect(report).not.toHaveProperty('anchor');
+    }
+  });
+});
+
+test('anchors from before an archive verify after it, also of runs that went on since', async () => {
+  const anchors = [await anchorNow()];
+  for (const id of ['r4', 'r5']) await using((store) => create(store, sampleRun(id)));
+  anchors.push(await anchorNow());
   await using((store) => end(store, 'r3'));
-  const late = await anchorNow();
+  anchors.push(await anchorNow());
   await archive();
-  expect(await verify({ since: late })).toMatchObject({ ok: true, findings: [] });
-  expect(await found({ since: early })).toContainEqual(['head_invalid', 'r3']);
-  expect(await verify({ since: early, archives: [file] })).toMatchObject({ ok: true, findings: [] });
-  const after = await anchorNow();
-  await using((store) => create(store, sampleRun('r4')));
-  expect(await verify({ since: after })).toMatchObject({ ok: true, findings: [] });
+  await using((store) => end(store, 'r4'));
+  anchors.push(await anchorNow());
+  await archive(join(state.folder, 'second.jsonl'));
+  anchors.push(await anchorNow());
+  expect(await verify({ anchors })).toMatchObject({ ok: true, findings: [] });
+  for (const since of anchors) expect(await verify({ since })).toMatchObject({ ok: true, findings: [] });
+  await using((store) => create(store, sampleRun('r6')));
+  expect(await verify({ since: anchors.at(-1) ?? '' })).toMatchObject({
+    ok: true,
+    since: { read: 1, byEnds: 1 },
+  });
+  rmSync(file);
+  // Those of after the first archive know all they need by its stubs.
+  expect(await verify({ anchors })).toMatchObject({ ok: false, findings: [], unproven: { anchors: 2 } });
+  expect(await verify({ anchors: anchors.slice(2) })).toMatchObject({ ok: true, findings: [] });
+});
+
+test('what anchors cost does not grow with the runs that are archived', async () => {
+  await archive();
+  const late = await anchorNow();
+  const database = new DatabaseSync(state.file, { readOnly: true });
+  onTestFinished(() => database.close());
+  const sumsFor = async (anchors: readonly string[]) => {
+    let sums = 0;
+    const seal: Seal = {
+      ...state.seal,
+      fingerprint(...head) {
+        sums += 1;
+        return state.seal.fingerprint(...head);
+      },
+    };
+    const source = sqliteSource(database, state.seal);
+    const report = await verifyAudit({ source, seal, knowledge: {}, options: { anchors } });
+    expect(report.findings).toEqual([]);
+    return sums;
+  };
+  expect(await sumsFor(Array.from({ length: 50 }, () => late))).toBe(await sumsFor([late]));
 });
 
 const LATER = '2026-06-01T00:00:00.000Z';

@@ -148,7 +148,11 @@ describe('a restore', () => {
     await store.backup(copy);
     const before = readFileSync(state.file);
     expect(() => restoreSqlite({ from: copy, to: state.file })).toThrow(
-      expect.objectContaining({ code: 'store_unavailable', message: expect.stringContaining('has it open') }),
+      expect.objectContaining({
+        code: 'store_unavailable',
+        message: expect.stringContaining('has it open'),
+        hint: expect.stringContaining('phasegate down'),
+      }),
     );
     expect(readFileSync(state.file).equals(before)).toBe(true);
     expect(readdirSync(state.folder).filter((name) => name.includes('restor'))).toEqual([]);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { backup, type DatabaseSync } from 'node:sqlite';
-import { own } from '@phasegate/core';
+import { own, type PhasegateError } from '@phasegate/core';
 import type { BackupRecord } from '../../runtime/ports.ts';
 import { storeFault, unavailable } from './faults.ts';
 
@@ -13,7 +13,7 @@ export async function backupSqlite(options: {
   readonly now: () => number;
 }): Promise<{ readonly record: BackupRecord; readonly write: () => void }> {
   const path = resolve(options.file);
-  if (existsSync(path)) throw unavailable(path, 'it exists, and a backup never overwrites');
+  if (existsSync(path)) throw isThere(path);
   const draft = `${path}.${randomUUID()}.partial`;
   try {
     // Made before anything is in it: in the copy are hashes of keys, and keys that guesses can be tried on.
@@ -25,7 +25,7 @@ export async function backupSqlite(options: {
     linkSync(draft, path);
     sync(dirname(path));
   } catch (error) {
-    if (own(error, 'code') === 'EEXIST') throw unavailable(path, 'it exists, and a backup never overwrites');
+    if (own(error, 'code') === 'EEXIST') throw isThere(path);
     throw storeFault(error, path);
   } finally {
     for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(draft + suffix, { force: true });
@@ -37,6 +37,12 @@ export async function backupSqlite(options: {
     sizeBytes: statSync(path).size,
   };
   return { record, write: () => insert(options.database, record) };
+}
+
+function isThere(path: string): PhasegateError {
+  return unavailable(path, 'it exists, and a backup never overwrites', {
+    hint: 'name a file that is not there yet, or none: the copy then goes to `backups/` in the state directory',
+  });
 }
 
 const ALL_PAGES = 2 ** 31 - 1;

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { own, PhasegateError } from '@phasegate/core';
 import { systemReason } from '@phasegate/core/model';
 
@@ -10,7 +11,10 @@ export function storeFault(error: unknown, file: string): PhasegateError {
     // The file itself would be made: it is its folder that is missing.
     const missing = ['ENOENT', 'ENOTDIR'].includes(String(own(error, 'code')));
     const why = missing ? 'its folder does not exist' : refused.reason;
-    return unavailable(file, why, { cause: error, hint: refused.hint });
+    // No option names another place for the state.
+    const isReadOnly = own(error, 'code') === 'EROFS';
+    const hint = isReadOnly ? `make \`${dirname(file)}\` writable for this user` : refused.hint;
+    return unavailable(file, why, { cause: error, hint });
   }
   if (own(error, 'code') !== 'ERR_SQLITE_ERROR') {
     return new PhasegateError('internal', `the store of \`${file}\` failed: ${reason}`, { cause: error });

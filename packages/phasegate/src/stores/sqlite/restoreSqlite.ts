@@ -154,7 +154,10 @@ function lockAlone(to: string): DatabaseSync | undefined {
     return database;
   } catch (error) {
     database?.close();
-    if (isBusy(error)) throw unavailable(to, 'another process has it open; stop it first', { cause: error });
+    if (isBusy(error)) {
+      const hint = '`phasegate down` ends a server in the background; end any other where it was started';
+      throw unavailable(to, 'another process has it open; stop it first', { cause: error, hint });
+    }
     if (storeFault(error, to).code === 'store_corrupt') return undefined;
     throw error;
   }

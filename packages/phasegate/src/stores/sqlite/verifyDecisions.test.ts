@@ -1,8 +1,12 @@
+import { DatabaseSync } from 'node:sqlite';
+import { verifyAudit } from '@phasegate/audit/verify';
 import type { GateDecision } from '@phasegate/core/engine';
+import type { AuditDraft } from '@phasegate/core/ports';
 import { create, sampleDraft } from '@phasegate/core/store-contract';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { makeStateFolder, type StateFolder } from '../fixtures/openStores.ts';
 import { sampleRun } from '../fixtures/sampleRun.ts';
+import { sqliteSource } from './verifySqlite.ts';
 
 const TIME = '1970-01-01T00:00:00.000Z';
 
@@ -59,6 +63,53 @@ test('a decision that came after its human had left is found, whatever time is w
     ['decision_forged', 'r4', expect.any(Number)],
   ]);
   await checked.close();
+});
+
+test('what humans did is read once, however many decisions of one who left there are', async () => {
+  const store = state.open();
+  const chain = [
+    sampleDraft('human_added', { name: 'ada', publicKey: 'key' }),
+    sampleDraft('human_removed', { name: 'ada' }),
+  ];
+  const [added, removed] = chain as [AuditDraft, AuditDraft];
+  await store.note(null, [added]);
+  const decisions = Array.from({ length: 40 }, (_, index) => decision('ada', `signed ${index}`));
+  const runs = ['r4', 'r5', 'r6'];
+  for (const id of runs) {
+    await create(store, sampleRun(id, { decisions }));
+    await store.note(
+      id,
+      decisions.map((one) => sampleDraft('gate_decided', { decision: { ...one } })),
+    );
+  }
+  await store.removeHuman('ada', [removed]);
+  await store.close();
+
+  const database = new DatabaseSync(state.file, { readOnly: true });
+  onTestFinished(() => database.close());
+  const source = sqliteSource(database, state.seal);
+  const read = new Map<string | null, number>();
+  let asked = 0;
+  const verifyDecision = () => {
+    asked += 1;
+    return true;
+  };
+  const report = await verifyAudit({
+    source: {
+      ...source,
+      *records(run) {
+        read.set(run, (read.get(run) ?? 0) + 1);
+        yield* source.records(run);
+      },
+    },
+    seal: state.seal,
+    knowledge: { verifyDecision },
+  });
+  expect(report.findings).toEqual([]);
+  // Once for all decisions, and once for the chain itself.
+  expect(Object.fromEntries(read)).toEqual({ null: 2, r4: 1, r5: 1, r6: 1 });
+  // Each by the time in it, and by the order of the records.
+  expect(asked).toBe(2 * 40 * 3);
 });
 
 const ada = {

@@ -76,6 +76,8 @@ export interface OptionSpec {
   readonly value?: string;
   /** The values that a shell completes, where there are only a few. */
   readonly choices?: readonly string[];
+  /** The first words it belongs to, where the command does several things; with another it is refused. */
+  readonly of?: readonly string[];
   readonly summary: string;
 }
 

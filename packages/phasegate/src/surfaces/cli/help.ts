@@ -1,4 +1,4 @@
-import type { CliCommand, CommandEntry, OptionSpecs } from './command.ts';
+import type { CliCommand, CommandEntry, OptionSpec, OptionSpecs } from './command.ts';
 import { COMMANDS } from './commandTable.ts';
 import type { Paint } from './paint.ts';
 import { GLOBAL_OPTIONS } from './parseArguments.ts';
@@ -53,11 +53,17 @@ export function commandHelp(entry: CommandEntry, command: CliCommand, paint: Pai
   return lines.join('\n');
 }
 
+/** What an option is for, and first with which acts of its command it goes, where not with all. */
+export function optionSummary({ of, summary }: OptionSpec): string {
+  return of === undefined ? summary : `${of.join(', ')}: ${summary}`;
+}
+
 function optionLines(options: OptionSpecs, paint: Paint): readonly string[] {
-  const rows = Object.entries(options).map(([name, { type, short, value, summary }]) => {
+  const rows = Object.entries(options).map(([name, spec]) => {
+    const { type, short, value } = spec;
     const names = short === undefined ? `--${name}` : `-${short}, --${name}`;
     const word = `${names}${value === undefined ? '' : ` ${value}`}${type === 'texts' ? '…' : ''}`;
-    return { word, summary };
+    return { word, summary: optionSummary(spec) };
   });
   const width = Math.max(...rows.map(({ word }) => word.length));
   return rows.map(({ word, summary }) => `  ${paint.cyan(word.padEnd(width))}  ${summary}`);

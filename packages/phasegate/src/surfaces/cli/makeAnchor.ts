@@ -1,7 +1,9 @@
 import { resolve } from 'node:path';
 import type { AnchorPlaces } from '../../runtime/ports.ts';
 import type { ExitCode, Invocation } from './command.ts';
+import { requireFiles } from './requireFiles.ts';
 import { working } from './showWork.ts';
+import { unprovenText } from './unprovenText.ts';
 import { usageError } from './usage.ts';
 
 /** `phasegate audit anchor`: where all chains end, for a place outside. */
@@ -17,17 +19,21 @@ export async function makeAnchor(invocation: Invocation): Promise<ExitCode> {
   const named = placesOf(args.texts('to'));
   const places = named ?? (await anchors.configured())?.places ?? {};
   const project = await invocation.open();
-  const made = await working(out, 'verifying the audit', () => anchors.make(project, places));
+  const archives = args.texts('archive').map((file) => resolve(file));
+  await requireFiles(archives);
+  const made = await working(out, 'verifying the audit', () => anchors.make(project, places, archives));
   const { report, given, failed } = made;
-  await out.result(
-    { ok: report.ok, anchor: report.anchor ?? null, given, failed, findings: report.findings },
-    () =>
-      report.anchor === undefined
-        ? `${out.paint.red('the audit is broken')}, and no anchor was made of it: ${report.findings[0]?.message}`
-        : [report.anchor, ...given.map((place) => `given to ${place}`)].join('\n'),
+  const { anchor, findings, unproven } = report;
+  const isMade = anchor !== undefined;
+  const left = unproven === undefined ? {} : { unproven };
+  await out.result({ ok: isMade, anchor: anchor ?? null, given, failed, findings, ...left }, () =>
+    report.anchor === undefined
+      ? `${out.paint.red('the audit is broken')}, and no anchor was made of it: ${report.findings[0]?.message}`
+      : [report.anchor, ...given.map((place) => `given to ${place}`)].join('\n'),
   );
+  if (unproven !== undefined) await out.log(`${out.paint.yellow('warning:')} ${unprovenText(unproven)}`);
   for (const reason of failed) await out.log(`${out.paint.red('error:')} ${reason}`);
-  return report.ok && failed.length === 0 ? 0 : 1;
+  return isMade && failed.length === 0 ? 0 : 1;
 }
 
 function placesOf(words: readonly string[]): AnchorPlaces | null {

@@ -49,7 +49,10 @@ describe('arguments', () => {
   });
 
   test('an option without its value is refused, also when another option follows', () => {
-    expect(fault('r1', '--reason').message).toBe('`--reason` needs a value');
+    expect(fault('r1', '--reason')).toMatchObject({
+      message: '`--reason` needs a value',
+      hint: 'write `--reason T`',
+    });
     expect(fault('r1', '--reason', '--item', 'a').hint).toContain('--reason=T');
   });
 

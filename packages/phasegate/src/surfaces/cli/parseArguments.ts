@@ -83,7 +83,11 @@ export function parseArguments(
     }
   }
   takeRun(positionals, command, run);
-  if (!flags.has('help')) checkCount(positionals, command, name);
+  if (!flags.has('help')) {
+    checkCount(positionals, command, name);
+    for (const option of [...values.keys(), ...flags])
+      checkAct({ name, command, act: positionals[0] }, option);
+  }
   return {
     positionals,
     command: own,
@@ -111,7 +115,10 @@ function take(
   // A word that begins with a dash is far more often the next option than a value.
   if (value === undefined || (!inline && value.length > 1 && value.startsWith('-'))) {
     const hint = `write \`--${name}=${spec.value ?? 'VALUE'}\` where the value begins with a dash`;
-    throw usageError(`\`--${name}\` needs a value`, value === undefined ? undefined : hint);
+    throw usageError(
+      `\`--${name}\` needs a value`,
+      value === undefined ? `write \`--${name} ${spec.value ?? 'VALUE'}\`` : hint,
+    );
   }
   const before = values.get(name);
   if (before === undefined) values.set(name, [value]);
@@ -144,6 +151,19 @@ function takeRun(positionals: string[], command: CliCommand, run: string | undef
 function lacksRun(positionals: readonly string[], command: CliCommand): boolean {
   const needed = command.positionals.filter((word) => !word.startsWith('[')).length;
   return positionals.length < needed || positionals[0] === '-';
+}
+
+/** An option of another act of the command would be ignored, and its caller would believe that it was not. */
+function checkAct(
+  called: { readonly name: string; readonly command: CliCommand; readonly act: string | undefined },
+  option: string,
+): void {
+  const { name, command, act = '' } = called;
+  const of = command.options[option]?.of;
+  // Of an act that there is not, the command says so itself.
+  if (of === undefined || of.includes(act) || !command.positionals[0]?.split('|').includes(act)) return;
+  const acts = of.map((one) => `\`${name} ${one}\``).join(' and ');
+  throw usageError(`\`--${option}\` belongs to ${acts}`, `see \`phasegate ${name} --help\``);
 }
 
 function checkCount(positionals: readonly string[], command: CliCommand, name: string): void {

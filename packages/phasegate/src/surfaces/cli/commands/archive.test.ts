@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { EMPTY_PROJECT, makeShell, type Shell } from '../fixtures/callCli.ts';
@@ -49,7 +49,7 @@ test('an archive goes where it is told and never over another file; a changed on
   writeFileSync(file, 'mine');
   expect(await shell.callAs('open sesame', words)).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('never overwrites'),
+    stderr: expect.stringMatching(/never overwrites.*\nhint: name a file that is not there yet/),
   });
   expect(readFileSync(file, 'utf8')).toBe('mine');
 
@@ -64,6 +64,81 @@ test('an archive goes where it is told and never over another file; a changed on
   for (const wrong of [other, file]) {
     const verified = await shell.call(['audit', 'verify', '--archive', wrong]);
     expect([verified.code, verified.stdout]).toEqual([1, expect.stringContaining('archive_invalid')]);
+  }
+});
+
+test('what an archive is and where it goes is said before a passphrase is asked for', async () => {
+  const shell = await project();
+  const words = ['archive', '--before', '2026-01-01'];
+
+  const unproven = await shell.call(words);
+  const elsewhere = await shell.call([...words, '--to', join(shell.root, 'kept.jsonl')]);
+
+  expect(unproven.stderr).toMatch(/leave the database for a new file in \S+\/archives; no command brings/);
+  expect(unproven.stderr).toMatch(/exported before what the phases .*\n.*must give their passphrase/);
+  expect(elsewhere.stderr).toContain(`for ${join(shell.root, 'kept.jsonl')}; no command brings them back`);
+});
+
+test('the one who asks for an archived run is told how to read it, and what the beginning of an id is worth', async () => {
+  const shell = await project();
+  const run = await started(shell);
+  const file = join(shell.root, 'kept.jsonl');
+  await shell.callAs('open sesame', ['stop', run, '--reason', 'done with']);
+  const archived = await shell.callAs('open sesame', [
+    'archive',
+    '--before',
+    new Date().toISOString(),
+    '--to',
+    file,
+  ]);
+
+  const told = await shell.call(['status', run]);
+  const short = await shell.call(['status', run.slice(0, 8)]);
+
+  expect(archived.stderr).toContain('note: the archive lies in the workspace');
+  expect(told.stderr).toContain(`hint: \`grep ${run} ${file}\` prints its records`);
+  const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
+  expect(lines.filter((line) => line.includes(run)).map((line) => JSON.parse(line))).toEqual([
+    expect.objectContaining({ run, state: expect.anything() }),
+    expect.objectContaining({ run, event: 'run_started' }),
+    expect.objectContaining({ run, event: 'run_stopped' }),
+  ]);
+  expect(short.stderr).toContain('one that was archived is known by its whole id alone');
+});
+
+test('an archive that is not where it was written to is told so, and one that was moved by its place', async () => {
+  const shell = await project();
+  const run = await started(shell);
+  await shell.callAs('open sesame', ['stop', run, '--reason', 'done with']);
+  const [file, moved] = [join(shell.root, 'kept.jsonl'), join(shell.root, 'moved.jsonl')];
+  const words = ['archive', '--before', new Date().toISOString(), '--to', file];
+  expect((await shell.callAs('open sesame', words)).code).toBe(0);
+  expect((await shell.call(['audit', 'verify'])).stdout).toContain(`1 run archived in ${file}\n`);
+
+  renameSync(file, moved);
+
+  expect(await shell.call(['audit', 'verify'])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining(`1 run archived in ${file} (not there any more)`),
+  });
+  expect((await shell.call(['audit', 'verify', '--archive', moved])).stdout).toContain(
+    `1 run archived in ${moved}, which verifies`,
+  );
+});
+
+test.each([
+  ['archive', ['archive', '--before', '2026-01-01', '--to']],
+  ['backup', ['backup']],
+])('%s takes no name that is not one of a file, and no folder that is not there', async (_, words) => {
+  const shell = await project();
+  for (const [file, says] of [
+    ['-', '`-` is not one'],
+    ['', 'is an empty word'],
+    [join(shell.root, 'none', 'x'), 'cannot be written: there is no such file or folder'],
+    [join(shell.root, 'one.workflow.yaml', 'x'), 'cannot be written: a file stands where a folder is needed'],
+  ] as const) {
+    const refused = await shell.call([...words, file]);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(says)]);
   }
 });
 

@@ -1,5 +1,6 @@
-import { resolve } from 'node:path';
+import { join } from 'node:path';
 import type { CliCommand } from '../command.ts';
+import { newFile, workspaceNote } from '../newFile.ts';
 import { working } from '../showWork.ts';
 import { HUMAN_OPTIONS, unlockHuman } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
@@ -11,7 +12,8 @@ export const archive: CliCommand = {
     'Runs that ended before DATE leave the state database with their records, for one signed file: without --to in\n' +
     '`archives/` of the state directory. A sealed stub of each stays, so the audit goes on verifying. Keep the file:\n' +
     'nothing else has what is in it, and `verify-range` does not know any more what their phases ended with: export a\n' +
-    'bundle before, and give it to `verify-range --bundle`. DATE is a day (from its midnight UTC) or a time with its zone.',
+    'bundle before, and give it to `verify-range --bundle`. No command brings a run back; each line of the file is JSON, and\n' +
+    '`grep RUN FILE` prints what it has of a run: its state, then its records. DATE is a day (from its midnight UTC) or a time with its zone.',
   examples: [
     'phasegate archive --before 2026-01-01',
     'phasegate archive --before 2026-01-01T12:00:00Z --to /mnt/safe/runs.jsonl',
@@ -26,21 +28,27 @@ export const archive: CliCommand = {
     const { args, out } = invocation;
     const before = timeOf(args.text('before'));
     const to = args.text('to');
-    const human = await unlockHuman(invocation);
-    const wanted = { before, ...(to === undefined ? {} : { file: resolve(to) }) };
+    const file = to === undefined ? undefined : await newFile('`--to`', to);
     const project = await invocation.open();
+    const { root, stateDir } = await invocation.project();
+    const place = file ?? `a new file in ${join(stateDir, 'archives')}`;
+    // Before the passphrase: afterwards it is done.
+    await out.log(
+      `note: runs that ended before ${before} leave the database for ${place}; no command brings them back\n` +
+        'note: `phasegate verify-range` knows only by bundles that were exported before what the phases of archived runs ended with',
+    );
+    const human = await unlockHuman(invocation);
+    const wanted = { before, ...(file === undefined ? {} : { file }) };
     const archived = await working(out, 'archiving runs', () => project.archive(wanted, human));
-    const { runs, records, file, sha256 } = archived ?? { runs: 0, records: 0, file: null, sha256: null };
-    await out.result({ before, runs, records, file, sha256 }, () =>
+    const done = archived ?? { runs: 0, records: 0, file: null, sha256: null };
+    const { runs, records, sha256 } = done;
+    await out.result({ before, runs, records, file: done.file, sha256 }, () =>
       archived === null
         ? `nothing to archive: no run ended before ${before}`
-        : `archived ${records} records of ${runs} ${runs === 1 ? 'run' : 'runs'} to ${file}`,
+        : `archived ${records} records of ${runs} ${runs === 1 ? 'run' : 'runs'} to ${done.file}`,
     );
-    if (archived !== null) {
-      await out.log(
-        'note: `phasegate verify-range` knows only by bundles that were exported before what the phases of archived runs ended with',
-      );
-    }
+    const note = archived === null ? null : workspaceNote(root, archived.file, 'archive');
+    if (note !== null) await out.log(note);
     return 0;
   },
 };

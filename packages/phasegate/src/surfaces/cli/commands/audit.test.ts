@@ -77,4 +77,29 @@ test('on a terminal tail prints a short line for each record', async () => {
   ]);
 });
 
+test.each([
+  ['verify', ['--run', 'nope'], '`--run` belongs to `audit export` and `audit tail`'],
+  ['verify', ['-n', '3'], '`--lines` belongs to `audit tail`'],
+  ['verify', ['--follow'], '`--follow` belongs to `audit tail`'],
+  ['verify', ['--output', 'all.jsonl'], '`--output` belongs to `audit export`'],
+  ['anchor', ['--since', 'garbage'], '`--since` belongs to `audit verify`'],
+  ['export', ['--since', 'x'], '`--since` belongs to `audit verify`'],
+  ['tail', ['--archive', 'x'], '`--archive` belongs to `audit verify`'],
+  ['export', ['--to', 'x'], '`--to` belongs to `audit anchor`'],
+])('`audit %s %j` is wrong usage, and not ignored', async (action, words, said) => {
+  const shell = makeShell({ 'w.workflow.yaml': WORKFLOW });
+
+  const refused = await shell.call(['audit', action, ...words]);
+
+  expect([refused.code, refused.stdout]).toEqual([2, '']);
+  expect(refused.stderr).toContain(said);
+  expect((await shell.call(['audit', '--help'])).stdout).toMatch(/--run RUN +export, tail: only the chain/);
+});
+
+test('an act that `audit` does not have is told as that, whatever stands behind it', async () => {
+  const refused = await makeShell({ 'w.workflow.yaml': WORKFLOW }).call(['audit', 'check', '--follow']);
+
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('has no `check`') });
+});
+
 const WORKFLOW = 'workflow: w\nphases:\n  A: { required_evidence: { built: { type: bool } } }\n';

@@ -1,11 +1,14 @@
-import { stat, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type AuditRecord, own, type Principal } from '@phasegate/core';
 import { oneLine, systemReason } from '@phasegate/core/model';
 import { anchorsAt } from '../anchorsAt.ts';
+import { archivesHere } from '../archivesHere.ts';
 import { auditRecords, byTime, feedRecords } from '../auditRecords.ts';
+import { auditVerdict } from '../auditVerdict.ts';
 import type { CliCommand, ExitCode, Invocation } from '../command.ts';
 import type { Paint } from '../paint.ts';
+import { requireFiles } from '../requireFiles.ts';
 import { wholeRun } from '../runOf.ts';
 import { working } from '../showWork.ts';
 import { visibleJson } from '../text/visible.ts';
@@ -17,7 +20,7 @@ import { unwritable } from '../writeText.ts';
 export const audit: CliCommand = {
   usage: [
     'audit verify [--anchor FILE|git-note] [--since ANCHOR] [--archive FILE]',
-    'audit anchor [--to FILE|git-note]…',
+    'audit anchor [--to FILE|git-note]… [--archive FILE]',
     'audit export [--run RUN] [--output FILE]',
     'audit tail [--run RUN] [-n N] [--follow]',
   ],
@@ -26,30 +29,44 @@ export const audit: CliCommand = {
     'chains end, signed by the project, and gives it to the places of --to, else to those of the config: keep it outside.\n' +
     'verify --anchor reads the anchors of a file, or of notes (`git-note`, `git-note:REF`), and checks that all chains go\n' +
     'through every one: an older database that was put back, or one rewritten with its own keys, shows. --since takes one\n' +
-    'anchor and reads only runs that changed since; an edit in an old record of another run is found without it.\n' +
-    '--archive verifies a file of `phasegate archive` too, and may be given several times. export prints one record\n' +
+    "anchor and reads the project's own chain and runs that changed since; an edit in an old record of another run is found\n" +
+    'without it. --archive verifies a file of `phasegate archive` too, and may be given several times; anchors of a time\n' +
+    'when a run of it was under way need it, where it is not where it was written. export prints one record\n' +
     'per line. Without a credential export and tail show what an agent may see.\n' +
     'On a terminal tail prints a short line for each record: when, run, event, by whom, and the code of a refusal.',
   examples: [
     'phasegate audit verify',
     'phasegate audit anchor --to /mnt/safe/anchors',
     'phasegate audit verify --anchor /mnt/safe/anchors',
+    'phasegate audit verify --since ANCHOR',
+    'phasegate audit verify --archive /mnt/safe/runs.jsonl',
     'phasegate audit export --run RUN',
     'phasegate audit tail --follow',
   ],
   options: {
-    run: { type: 'text', value: 'RUN', summary: 'only the chain of this run' },
-    since: { type: 'text', value: 'ANCHOR', summary: 'verify what is newer than an anchor' },
+    run: { type: 'text', of: ['export', 'tail'], value: 'RUN', summary: 'only the chain of this run' },
+    since: {
+      type: 'text',
+      of: ['verify'],
+      value: 'ANCHOR',
+      summary: 'read only what is newer than this line, which `audit anchor` printed',
+    },
     anchor: {
       type: 'texts',
+      of: ['verify'],
       value: 'FILE|git-note',
       summary: 'check that all chains go through these anchors',
     },
-    to: { type: 'texts', value: 'FILE|git-note', summary: 'give a new anchor to this place' },
-    archive: { type: 'texts', value: 'FILE', summary: 'verify this archive of runs too' },
-    output: { type: 'text', value: 'FILE', summary: 'export to a file instead of stdout' },
-    lines: { type: 'text', short: 'n', value: 'N', summary: 'how many records tail shows (default 20)' },
-    follow: { type: 'flag', short: 'f', summary: 'keep printing records as they come' },
+    to: { type: 'texts', of: ['anchor'], value: 'FILE|git-note', summary: 'give it to this place' },
+    archive: {
+      type: 'texts',
+      of: ['verify', 'anchor'],
+      value: 'FILE',
+      summary: 'verify this archive of runs too',
+    },
+    output: { type: 'text', of: ['export'], value: 'FILE', summary: 'write to a file instead of stdout' },
+    lines: { type: 'text', of: ['tail'], short: 'n', value: 'N', summary: 'how many records (default 20)' },
+    follow: { type: 'flag', of: ['tail'], short: 'f', summary: 'keep printing records as they come' },
     ...HUMAN_OPTIONS,
   },
   positionals: ['verify|anchor|export|tail'],
@@ -99,48 +116,19 @@ async function verifyAudit(invocation: Invocation): Promise<ExitCode> {
   const anchors = places.length === 0 ? undefined : await anchorsAt(invocation, places);
   const project = await invocation.reach();
   const report = await working(out, 'verifying the audit', (report) => {
-    const onProgress = (records: number) => report(`${records} records`);
+    const onProgress = (steps: number) => report(`${steps} steps`);
     const by = { ...(since === undefined ? {} : { since }), ...(anchors === undefined ? {} : { anchors }) };
     return project.verifyAudit({ ...by, archives, onProgress });
   });
-  await out.result(report, () => {
-    const checked = `${report.records} records of ${report.runs} ${report.runs === 1 ? 'run' : 'runs'}`;
-    const through =
-      anchors === undefined
-        ? ''
-        : `, and goes through ${anchors.length} ${anchors.length === 1 ? 'anchor' : 'anchors'}`;
-    const archived = (report.archived ?? []).map(
-      ({ runs, file, verified }) =>
-        `  ${runs} ${runs === 1 ? 'run' : 'runs'} archived in ${file}${verified ? ', which verifies' : ''}`,
-    );
-    const overridden = report.overridden ?? 0;
-    const phases = overridden === 1 ? 'phase was overridden' : 'phases were overridden';
-    if (overridden > 0)
-      archived.unshift(out.paint.red(`  ${overridden} ${phases} by a human, and passed nothing`));
-    if (report.ok) {
-      return [`${out.paint.green('the audit verifies')}: ${checked}${through}`, ...archived].join('\n');
-    }
-    return [
-      `${out.paint.red('the audit is broken')}: ${checked}`,
-      ...report.findings.map(({ kind, run, seq, message }) => {
-        const place = `${run === null ? 'project' : `run ${run}`}${seq === null ? '' : ` #${seq}`}`;
-        return `  ${kind}  ${place}  ${message}`;
-      }),
-      ...archived,
-    ].join('\n');
-  });
-  return report.ok ? 0 : 1;
-}
-
-/** A name that was mistyped says nothing about the audit. */
-async function requireFiles(files: readonly string[]): Promise<void> {
-  const found = await Promise.all(files.map((file) => stat(file).catch(() => null)));
-  const missing = files.filter((_, at) => found[at]?.isFile() !== true).map((file) => `\`${oneLine(file)}\``);
-  if (missing.length === 0) return;
-  throw usageError(
-    `there is no such file: ${missing.join(', ')}`,
-    '`--archive` takes a file that `phasegate archive` wrote',
+  const bundles =
+    invocation.server === null
+      ? await archivesHere(report.archived, archives)
+      : // Where the server is, and not here.
+        (report.archived ?? []).map(({ runs, file }) => ({ runs, file, note: '' }));
+  await out.result(report, () =>
+    auditVerdict(report, { paint: out.paint, anchors: anchors?.length, bundles }),
   );
+  return report.ok ? 0 : 1;
 }
 
 async function exportAudit(invocation: Invocation): Promise<ExitCode> {
@@ -187,7 +175,7 @@ async function tailAudit(invocation: Invocation): Promise<ExitCode> {
   // One JSON value is promised, and a stream that does not end is none.
   if (follow && out.json) throw usageError('`--follow` and `--json` exclude each other');
   const lines = args.text('lines') ?? '20';
-  if (!/^\d{1,6}$/.test(lines)) throw usageError('`-n` needs a number');
+  if (!/^\d{1,6}$/.test(lines)) throw usageError('`-n` needs a number', 'phasegate audit tail -n 20');
   const lineOf = out.screen === null ? recordLine : (record: AuditRecord) => shortLine(record, out.paint);
   const fresh = await freshRecords(invocation);
   const all = await fresh();

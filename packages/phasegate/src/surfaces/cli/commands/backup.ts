@@ -1,5 +1,5 @@
-import { resolve } from 'node:path';
 import type { CliCommand } from '../command.ts';
+import { newFile, workspaceNote } from '../newFile.ts';
 import { working } from '../showWork.ts';
 
 /** `phasegate backup`: a consistent copy while others write. */
@@ -9,14 +9,15 @@ export const backup: CliCommand = {
   examples: ['phasegate backup', 'phasegate backup /mnt/safe/phasegate.db --json'],
   options: {},
   positionals: ['[FILE]'],
-  async run({ args, out, open }) {
-    const [file] = args.positionals;
+  async run({ args, out, open, project: find }) {
+    const [word] = args.positionals;
+    const file = word === undefined ? undefined : await newFile('FILE', word);
     const project = await open();
-    const record = await working(out, 'copying the state', () =>
-      project.backup(file === undefined ? undefined : resolve(file)),
-    );
+    const record = await working(out, 'copying the state', () => project.backup(file));
     const { id, createdAt, path, sizeBytes } = record;
     await out.result({ id, created_at: createdAt, path, size_bytes: sizeBytes }, () => `wrote ${path}`);
+    const note = workspaceNote((await find()).root, path, 'copy');
+    if (note !== null) await out.log(note);
     return 0;
   },
 };

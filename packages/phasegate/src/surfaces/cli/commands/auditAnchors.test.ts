@@ -1,0 +1,123 @@
+import { appendFileSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { EMPTY_PROJECT, makeShell, type Shell } from '../fixtures/callCli.ts';
+
+const WORKFLOW = 'workflow: one\nphases:\n  WORK: { instructions: Work. }\n';
+
+test('anchors from before an archive are checked with it, and are unproven where it is not there', async () => {
+  const { shell, anchors, file } = await archived();
+  const verify = (...more: readonly string[]) =>
+    shell.call(['audit', 'verify', '--anchor', anchors, ...more]);
+  expect(await verify()).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^the audit verifies: .* goes through 1 anchor\n.*, which verifies\n$/),
+  });
+
+  const moved = join(shell.root, 'moved.jsonl');
+  renameSync(file, moved);
+  const without = await verify();
+  expect(without.code).toBe(1);
+  expect(without.stdout).toMatch(/^not all could be checked: the audit itself verifies: /);
+  expect(without.stdout).toContain('1 anchor could not be checked: it was made at ');
+  expect(without.stdout).toContain(`give its archive with \`--archive FILE\`, it being \`${file}\``);
+  expect(without.stdout).not.toContain('broken');
+  expect((await verify('--json')).json()).toMatchObject({
+    ok: false,
+    findings: [],
+    unproven: { anchors: 1, archives: [file] },
+  });
+  expect((await verify('--archive', moved)).code).toBe(0);
+});
+
+test('a place whose last anchor cannot be checked gets new ones, each with a warning while it is the last', async () => {
+  const { shell, anchors, file } = await archived();
+  const moved = join(shell.root, 'moved.jsonl');
+  renameSync(file, moved);
+  const before = readFileSync(anchors, 'utf8');
+  const anchor = (...more: readonly string[]) => shell.call(['audit', 'anchor', '--to', anchors, ...more]);
+
+  const given = await anchor('--archive', moved);
+  expect(given).toMatchObject({ code: 0, stderr: '' });
+  writeFileSync(anchors, before);
+  const warned = await anchor();
+  expect(warned).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining(`given to ${anchors}`),
+    stderr: expect.stringContaining('warning: 1 anchor could not be checked'),
+  });
+  expect(await anchor()).toMatchObject({ code: 0, stderr: '' });
+  expect(readFileSync(anchors, 'utf8').trim().split('\n')).toHaveLength(3);
+  const exported = (
+    await shell.callAs('open sesame', ['audit', 'tail', '--as', 'maria', '--json', '-n', '20'])
+  ).json() as {
+    records: { event: string; data: object }[];
+  };
+  const notes = exported.records.filter(({ event }) => event === 'audit_anchored').map(({ data }) => data);
+  expect(notes.at(-2)).toMatchObject({ ok: true, unproven: 1 });
+  expect(notes.at(-1)).not.toHaveProperty('unproven');
+
+  expect((await shell.call(['audit', 'anchor', '--archive', join(shell.root, 'none')])).code).toBe(2);
+});
+
+test('what is none of this project is asked for again, and says nothing about the audit', async () => {
+  const { shell, anchors } = await archived();
+  const other = await archived();
+  appendFileSync(anchors, readFileSync(other.anchors));
+  for (const words of [
+    ['--anchor', anchors],
+    ['--archive', join(shell.root, 'one.workflow.yaml')],
+    ['--archive', other.file],
+    ['--since', readFileSync(other.anchors, 'utf8').trim()],
+  ]) {
+    const { code, stdout } = await shell.call(['audit', 'verify', ...words]);
+    expect([code, stdout]).toEqual([
+      1,
+      expect.stringMatching(
+        /^what was given does not fit: is it the right file, of this project\? the audit itself verifies: /,
+      ),
+    ]);
+  }
+  const { file } = other;
+  expect((await shell.call(['audit', 'verify', '--archive', file, '--json'])).json()).toMatchObject({
+    ok: false,
+    onlyGiven: true,
+  });
+});
+
+test('a verification since an anchor says of how many runs it looked at the ends alone', async () => {
+  const { shell, anchors } = await archived();
+  const since = ['audit', 'verify', '--since', readFileSync(anchors, 'utf8').trim()];
+  await started(shell);
+  expect(await shell.call(since)).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(
+      /^the audit verifies since the anchor of \S+: 1 run changed and was read, 1 by their ends alone: /,
+    ),
+  });
+  expect((await shell.call([...since, '--json'])).json()).toMatchObject({ since: { read: 1, byEnds: 1 } });
+});
+
+/** A project with an anchor of when a run was under way that is archived by now. */
+async function archived(): Promise<{
+  readonly shell: Shell;
+  readonly anchors: string;
+  readonly file: string;
+}> {
+  const shell = makeShell({ ...EMPTY_PROJECT, 'one.workflow.yaml': WORKFLOW });
+  await shell.callAs('open sesame', ['humans', 'add', 'maria']);
+  await shell.callAs('open sesame', ['trust', 'one', '--yes']);
+  const run = await started(shell);
+  await started(shell);
+  const anchors = join(mkdtempSync(join(tmpdir(), 'phasegate-anchors-')), 'anchors');
+  expect((await shell.call(['audit', 'anchor', '--to', anchors])).code).toBe(0);
+  await shell.callAs('open sesame', ['stop', run, '--reason', 'done with']);
+  const words = ['archive', '--before', new Date().toISOString(), '--json'];
+  const { file } = (await shell.callAs('open sesame', words)).json() as { file: string };
+  return { shell, anchors, file };
+}
+
+async function started(shell: Shell): Promise<string> {
+  return String((await shell.call(['start', 'one', '--json'])).json().run);
+}

@@ -1,0 +1,25 @@
+import { stat } from 'node:fs/promises';
+import { dirname, resolve, sep } from 'node:path';
+import { usageError } from './usage.ts';
+import { unwritable } from './writeText.ts';
+
+/** The path of a file that a command is to make: a name that cannot be one is said before anything is asked or done. */
+export async function newFile(option: string, word: string): Promise<string> {
+  if (word === '') throw usageError(`${option} is an empty word`, 'name a file, or leave it out');
+  if (word === '-') {
+    throw usageError(`${option} takes a file, and \`-\` is not one`, 'name one that is not there yet');
+  }
+  const file = resolve(word);
+  const folder = dirname(file);
+  const found = await stat(folder).catch((error: unknown) => {
+    throw unwritable(file, error);
+  });
+  if (!found.isDirectory()) throw unwritable(file, { code: 'ENOTDIR' });
+  return file;
+}
+
+/** What is to be known of a copy of the state in the workspace; null where it lies elsewhere. */
+export function workspaceNote(root: string, file: string, what: string): string | null {
+  if (!file.startsWith(`${root}${sep}`)) return null;
+  return `note: the ${what} lies in the workspace, where agents can read it, and every phase sees it as a change; move it elsewhere`;
+}
