@@ -91,13 +91,34 @@ describe('a phase token', () => {
 });
 
 describe('a token of ours', () => {
-  test('is known when it comes back, and verified by the one who did not issue it [S2.79]', async () => {
+  test.each([request, { ...request, item: 'the first' }])(
+    'is known at once, also to the one who did not issue it [S2.79]: %o',
+    async (asked) => {
+      const { token } = tokens.issue(asked);
+      expect(tokens.check(token)).not.toBeInstanceOf(Promise);
+      const elsewhere = createTokens({ secrets, now: () => clock });
+      expect(elsewhere.check(token)).not.toBeInstanceOf(Promise);
+      expect(await elsewhere.verify(token)).toEqual(await tokens.verify(token));
+      expect(elsewhere.known(token)).toEqual(tokens.known(token));
+    },
+  );
+
+  test('is known at once only as it was signed: what else holds is verified and then known', async () => {
     const { token } = tokens.issue(request);
-    expect(tokens.check(token)).not.toBeInstanceOf(Promise);
-    const elsewhere = createTokens({ secrets, now: () => clock });
-    expect(elsewhere.check(token)).toBeInstanceOf(Promise);
-    expect(await elsewhere.verify(token)).toEqual(await tokens.verify(token));
-    expect(elsewhere.check(token)).not.toBeInstanceOf(Promise);
+    const [, payload = ''] = token.split('.');
+    const key = Buffer.alloc(32, 2);
+    const header = headerOf(token) as object;
+    const sign = (text: string) => `${text}.${createHmac('sha256', key).update(text).digest('base64url')}`;
+    const others = [
+      sign(`${encode({ ...header, cty: 'x' })}.${payload}`),
+      sign(`${encode(header)}.${encode({ ...(payloadOf(token) as object), nbf: 0 })}`),
+    ];
+    for (const other of others) {
+      const elsewhere = createTokens({ secrets, now: () => clock });
+      expect(elsewhere.known(other)).toBe(null);
+      expect(await elsewhere.verify(other)).toMatchObject({ task_id: 'run-1' });
+      expect(elsewhere.known(other)).toMatchObject({ task_id: 'run-1' });
+    }
   });
 
   test('says whose it was when its time is over, and nothing is believed of a forged one', async () => {
@@ -233,6 +254,7 @@ describe('a token that is not ours is refused with its own reason [adv.H7 S2.41]
   ];
 
   test.each(cases)('%s', async (_, fault, make) => {
+    expect(tokens.known(make())).toBe(null);
     await refuses(make(), fault);
   });
 
@@ -254,6 +276,7 @@ describe('a token that is not ours is refused with its own reason [adv.H7 S2.41]
       fc.asyncProperty(fc.nat(token.length - 2), fc.constantFrom(...'Az09+/=-_. ~é'), async (at, letter) => {
         const changed = token.slice(0, at) + letter + token.slice(at + 1);
         fc.pre(changed !== token);
+        expect(tokens.known(changed)).toBe(null);
         await expect(tokens.verify(changed)).rejects.toMatchObject({ code: 'token_invalid' });
       }),
       { numRuns: countOf({ quick: 100, full: 2000 }) },

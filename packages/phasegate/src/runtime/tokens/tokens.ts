@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { PhaseId } from '@phasegate/core';
-import { type CheckedToken, type PhaseClaims, readToken, signToken } from './signedToken.ts';
+import { type CheckedToken, type PhaseClaims, readOwn, readToken, signToken } from './signedToken.ts';
 import { type TokenFault, tokenRefused } from './tokenFaults.ts';
 import { type KeyringOptions, keyring, type TokenKeys } from './tokenKeys.ts';
 
@@ -8,9 +8,9 @@ import { type KeyringOptions, keyring, type TokenKeys } from './tokenKeys.ts';
 export interface Tokens {
   /** Signs at once: the id of a token is written together with what the token is for. */
   issue(request: TokenRequest): IssuedToken;
-  /** What a token says, or what is wrong with it; at once for one that was seen before. */
+  /** What a token says, or what is wrong with it; at once for one of ours. */
   check(token: string): CheckedToken | Promise<CheckedToken>;
-  /** What a token says that was verified before and has not expired; null for any other. */
+  /** What a token says that is known to be ours at once and has not expired; null for any other. */
   known(token: string): PhaseClaims | null;
   /** The claims of a valid token that serves what is expected. Throws `tokenRefused`. */
   verify(token: string, expected?: ExpectedToken): Promise<PhaseClaims>;
@@ -52,7 +52,7 @@ export function createTokens(options: KeyringOptions): Tokens {
   function check(token: string): CheckedToken | Promise<CheckedToken> {
     // First of all: a rotation must be noticed, and what was verified with a secret that is gone forgotten.
     const ring = keys();
-    const known = remembered(token);
+    const known = remembered(token) ?? ours(token, ring);
     if (known === undefined) return checkUnseen(token, ring);
     return known.claims.exp <= Math.floor(now() / 1000)
       ? { ok: false, fault: 'expired', claims: known.claims }
@@ -70,8 +70,21 @@ export function createTokens(options: KeyringOptions): Tokens {
     return fresh === ring ? checked : readToken(token, fresh, now());
   }
 
+  /**
+   * An agent may come back with its token after thousands of others; to find it to be what we sign is a hundredth of the
+   * way that all other tokens take.
+   */
+  function ours(token: string, { current, previous }: TokenKeys): Remembered | undefined {
+    const claims =
+      readOwn(token, current, now()) ?? (previous === null ? null : readOwn(token, previous, now()));
+    if (claims === null) return undefined;
+    const checked = { ok: true as const, claims };
+    remember(token, checked);
+    return checked;
+  }
+
   /** Verifying costs more than looking up; those that nobody came back with are forgotten, so that the cache stays small. */
-  function remember(token: string, checked: CheckedToken & { readonly ok: true }): void {
+  function remember(token: string, checked: Remembered): void {
     // Not one by one: the oldest key of a map from which many were taken is found by going past all of these.
     if (verified.size >= REMEMBERED / 2) {
       earlier = verified;
@@ -80,7 +93,7 @@ export function createTokens(options: KeyringOptions): Tokens {
     verified.set(token, checked);
   }
 
-  function remembered(token: string): (CheckedToken & { readonly ok: true }) | undefined {
+  function remembered(token: string): Remembered | undefined {
     const known = verified.get(token);
     if (known !== undefined) return known;
     const before = earlier.get(token);
@@ -92,8 +105,8 @@ export function createTokens(options: KeyringOptions): Tokens {
     check,
 
     known(token) {
-      keys();
-      const known = remembered(token);
+      const ring = keys();
+      const known = remembered(token) ?? ours(token, ring);
       return known === undefined || known.claims.exp <= Math.floor(now() / 1000) ? null : known.claims;
     },
 
@@ -119,7 +132,8 @@ export function createTokens(options: KeyringOptions): Tokens {
 
 const REMEMBERED = 4000;
 
-type Verified = Map<string, CheckedToken & { readonly ok: true }>;
+type Remembered = CheckedToken & { readonly ok: true };
+type Verified = Map<string, Remembered>;
 
 function faultOfPurpose(claims: PhaseClaims, expected: ExpectedToken): TokenFault | null {
   if (expected.task_id !== undefined && claims.task_id !== expected.task_id) return 'other_run';
