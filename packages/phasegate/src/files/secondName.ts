@@ -32,7 +32,7 @@ export function secondNamesOf(folders: () => readonly string[]): (path: string) 
   return (path) => {
     const found = lookAt(path);
     if (found?.isFile() !== true || found.nlink <= 1n) return false;
-    isOurs ??= ownFilesOf(folders());
+    isOurs ??= ownFilesOf(folders);
     return isOurs({ device: found.dev, inode: found.ino });
   };
 }
@@ -43,11 +43,11 @@ export interface FileNumbers {
   readonly inode: bigint;
 }
 
-/** Whether a file is one of those in some folders, or in the folders directly below them, which are read when first asked. */
-export function ownFilesOf(folders: readonly string[]): (file: FileNumbers) => boolean {
+/** Whether a file is one of those in some folders, or in the folders directly below them; all are read when first asked. */
+export function ownFilesOf(folders: () => readonly string[]): (file: FileNumbers) => boolean {
   let known: ReadonlySet<string> | null = null;
   return ({ device, inode }) => {
-    known ??= new Set(folders.flatMap((folder) => numbersIn(folder, 1)));
+    known ??= new Set(folders().flatMap((folder) => numbersIn(folder, 1)));
     return known.has(`${device}:${inode}`) || known.size > MOST;
   };
 }

@@ -1,114 +1,105 @@
-import { isJsonObject, type Json, own } from '@phasegate/core';
-import { normalise, pathsOf } from '@phasegate/core/engine';
-import { WRITING_TOOLS } from '@phasegate/core/model';
-import type { AuditRecord, Store } from '../ports.ts';
+import { own, type Run } from '@phasegate/core';
+import type { FeedRecord, Store } from '../ports.ts';
+import { type AllowedCall, COARSE_MS } from './allowedCall.ts';
+import { type Claim, createKeptCalls, type KeptCalls, LONGEST_MS } from './keptCalls.ts';
 
-/** A tool call that was allowed, as the audit has it. */
-export interface AllowedCall {
-  readonly run: string;
-  /** Place of the verdict in the run's chain. */
-  readonly seq: number;
-  readonly principal: string;
-  readonly tool: string;
-  /** The command line or the paths; empty where that was not kept. */
-  readonly what: string;
-  /** Of a tool that names what it writes: the paths, as the workspace has them. */
-  readonly wrote: readonly string[];
-  /** Milliseconds since the epoch. */
-  readonly started: number;
-  /** When it was over; infinite for one that is under way, or that the agent's client carries out itself. */
-  readonly ended: number;
-  /** Whether Phasegate carried it out. */
-  readonly carriedOut: boolean;
+/** What the audit has of calls and claims since a run entered its phase. */
+export interface CallsSince {
+  /** Allowed calls that name a path that changed, of all runs, and others that were carried out for this one, in their order. */
+  readonly calls: readonly AllowedCall[];
+  /** Of this run. */
+  readonly claims: readonly Claim[];
+}
+
+/** Calls as the audit has them, of all runs and all processes. */
+export interface CallsInAudit {
+  /** What was recorded by now that can explain such changes. */
+  since(
+    run: Pick<Run, 'id'> & { readonly work: Pick<Run['work'], 'enteredAt'> },
+    changes: readonly { readonly path: string }[],
+  ): Promise<CallsSince>;
 }
 
 const PAGE = 1000;
 
-/** A call that Phasegate does not carry out has no end on record, and does not last longer than this. */
-const LONGEST_MS = 600_000;
-
-/** What the audit has of calls and claims since a time, of all runs. */
-export interface CallsSince {
-  /** The allowed calls that may have gone on since then, in their order. */
-  readonly calls: readonly AllowedCall[];
-  readonly claims: readonly AuditRecord[];
-}
-
 /**
- * Reads it. INVARIANT: it costs what was recorded since then, and not what is stored: a phase is compared whenever an
- * agent says that it is done.
+ * Reads them. INVARIANT: a record is read when somebody asks for the first time since it was written, and what explains
+ * no change is not kept: a phase is compared whenever an agent says that it is done, and may be refused as often as it
+ * likes. Only what goes back further than anything before reads again, and then twice as far, so that it is seldom.
  */
-export async function callsSince(store: Pick<Store, 'feedSince'>, since: string): Promise<CallsSince> {
-  const calls: AllowedCall[] = [];
-  const claims: AuditRecord[] = [];
-  const begun = new Map<string, number>();
-  const from = new Date(Date.parse(since) - LONGEST_MS - COARSE_MS).toISOString();
-  for (let after: number | undefined; ; ) {
-    const page = await store.feedSince({
-      events: ['tool_judged', 'tool_executed', 'run_claimed'],
-      since: from,
-      limit: PAGE,
-      ...(after === undefined ? {} : { after }),
+export function createCallsInAudit(
+  store: Pick<Store, 'feedSince' | 'feedEnd'>,
+  kept: () => KeptCalls = createKeptCalls,
+): CallsInAudit {
+  let known: Known | undefined;
+  let [latest, earliest] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+  let reading: Promise<unknown> = Promise.resolve();
+  let waiting: Promise<Known> | undefined;
+
+  /** All that is recorded by now: one who comes while it is read waits for the next reading, with all who do. */
+  function read(from: number): Promise<Known> {
+    earliest = Math.min(earliest, from);
+    latest = Math.max(latest, from);
+    waiting ??= reading.then(() => {
+      waiting = undefined;
+      const mine = readOn();
+      reading = mine.catch(() => undefined);
+      return mine;
     });
-    for (const record of page) {
-      if (record.event === 'run_claimed') claims.push(record);
-      if (record.event === 'tool_judged' && own(record.data, 'allowed') === true) {
-        begun.set(keyOf(record), calls.push(callOf(record)) - 1);
-      }
-      const place = record.event === 'tool_executed' ? begun.get(keyOf(record)) : undefined;
-      if (place === undefined) continue;
-      const ended = timeOf(own(own(record.data, 'receipt') ?? null, 'ended_at'));
-      calls[place] = { ...(calls[place] as AllowedCall), ended, carriedOut: true };
-    }
-    if (page.length < PAGE) {
-      return {
-        calls: calls.filter((call) => lastsUntil(call) >= Date.parse(since) - COARSE_MS),
-        claims: claims.filter(({ time }) => time > since),
-      };
-    }
-    after = page.at(-1)?.id ?? after;
+    return waiting;
   }
-}
 
-function lastsUntil({ started, ended }: AllowedCall): number {
-  return Math.min(ended, started + LONGEST_MS);
-}
+  async function readOn(): Promise<Known> {
+    const now = known === undefined || earliest < known.from ? begin() : known;
+    // What comes while this is read is left to the next: somebody who never stops would keep it from ending.
+    const end = await store.feedEnd();
+    while (now.after === undefined || now.after < end) {
+      const page = await store.feedSince({
+        events: ['tool_judged', 'tool_executed', 'run_claimed'],
+        since: new Date(now.from).toISOString(),
+        limit: PAGE,
+        ...(now.after === undefined ? {} : { after: now.after }),
+      });
+      for (const record of page) take(now.calls, record);
+      now.after = Math.max(page.at(-1)?.id ?? 0, page.length < PAGE ? end : 0);
+      if (page.length === PAGE) await nextTurn();
+    }
+    known = now;
+    return now;
+  }
 
-function keyOf({ run, principal, data }: AuditRecord): string {
-  return `${run} ${principal} ${String(own(data, 'tool'))}`;
-}
+  function begin(): Known {
+    if (known === undefined) return { from: earliest, after: undefined, calls: kept() };
+    const back = Math.max(LONGEST_MS, 2 * (latest - known.from));
+    return { from: Math.max(0, Math.min(earliest, latest - back)), after: undefined, calls: kept() };
+  }
 
-function callOf(judged: AuditRecord): AllowedCall {
-  const tool = String(own(judged.data, 'tool'));
-  const input = own(judged.data, 'input');
-  const writes = isJsonObject(input) && WRITING_TOOLS.includes(tool) ? (pathsOf(input) ?? []) : [];
   return {
-    run: judged.run ?? '',
-    seq: judged.seq,
-    principal: judged.principal,
-    tool,
-    what: whatOf(input),
-    wrote: writes.flatMap((path) => normalise(path) ?? []),
-    started: Date.parse(judged.time),
-    ended: Number.POSITIVE_INFINITY,
-    carriedOut: false,
+    async since({ id, work: { enteredAt } }, changes) {
+      const since = Date.parse(enteredAt) - COARSE_MS;
+      const { calls } = await read(since - LONGEST_MS);
+      return {
+        calls: calls.of({ run: id, since, paths: changes.map(({ path }) => path) }),
+        claims: calls.claims(id).filter(({ time }) => time > enteredAt),
+      };
+    },
   };
 }
 
-function whatOf(input: Json | undefined): string {
-  const command = own(input ?? null, 'command');
-  if (typeof command === 'string') return command.length > 60 ? `${command.slice(0, 60)}…` : command;
-  return isJsonObject(input) ? (pathsOf(input) ?? []).slice(0, 3).join(', ') : '';
+/** What was read: all from a time to a record. */
+interface Known {
+  /** Milliseconds since the epoch. */
+  readonly from: number;
+  after: number | undefined;
+  readonly calls: KeptCalls;
 }
 
-function timeOf(text: Json | undefined): number {
-  return typeof text === 'string' ? Date.parse(text) : Number.NaN;
+function take(calls: KeptCalls, record: FeedRecord): void {
+  if (record.event === 'run_claimed') calls.take(record, 'claimed');
+  else if (record.event === 'tool_executed') calls.take(record, 'executed');
+  else if (own(record.data, 'allowed') === true) calls.take(record, 'allowed');
 }
 
-/** The clock that dates files goes in steps. */
-const COARSE_MS = 50;
-
-/** Whether something that changed then may have changed in the time of a call. */
-export function isWithin({ started, ended }: AllowedCall, at: number): boolean {
-  return at >= started - COARSE_MS && at <= ended + COARSE_MS;
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => void setImmediate(resolve));
 }

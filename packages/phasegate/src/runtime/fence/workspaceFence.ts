@@ -1,9 +1,9 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type Command,
   type Decision,
   type Fact,
   type Look,
-  own,
   type Phase,
   phaseById,
   type Run,
@@ -23,15 +23,17 @@ import {
   workspaceHold,
 } from '@phasegate/core/engine';
 import { guardOf, isInHome } from '@phasegate/core/model';
-import type { AuditDraft, AuditRecord, Fence, FenceChange, GuardedChange, Store } from '../ports.ts';
-import { type AllowedCall, type CallsSince, callsSince, isWithin } from './callsInAudit.ts';
+import type { AuditDraft, Fence, FenceChange, GuardedChange, Store } from '../ports.ts';
+import { type AllowedCall, DRAFT, isWithin, keysOf, lookKey } from './allowedCall.ts';
+import { type CallsInAudit, type CallsSince, createCallsInAudit } from './callsInAudit.ts';
 import { diffAtGate } from './diffAtGate.ts';
+import type { Claim } from './keptCalls.ts';
 import { filesAtEnd } from './recordedFiles.ts';
 
 /** What the runtime's fence is built from. */
 export interface WorkspaceFenceParts {
   readonly fence: Fence;
-  readonly store: Pick<Store, 'feedSince' | 'load' | 'treesInUse'>;
+  readonly store: Pick<Store, 'feedEnd' | 'feedSince' | 'load' | 'treesInUse'>;
   /** Whether a human has accepted exactly what stands in the place of one of the guard's own files. */
   accepted(change: GuardedChange): Promise<boolean>;
   /** Whether there is a human who can accept anything. */
@@ -80,12 +82,20 @@ export interface SavingRun {
   save(): Promise<boolean>;
 }
 
+/** So many changes are sorted before others get their turn: there may be as many as files. */
+const AT_ONCE = 1000;
 /** So many changes are told and recorded; the others are counted. */
 const MOST_TOLD = 200;
 
 /** Builds it over the fence of a workspace and the audit. */
 export function createWorkspaceFence(parts: WorkspaceFenceParts): WorkspaceFence {
   const { fence, store } = parts;
+  /** Made when it is first asked: few commands find something outside the scope. */
+  let audit: CallsInAudit | undefined;
+  const callsSince = (run: Run, changes: readonly FenceChange[]) => {
+    audit ??= createCallsInAudit(store);
+    return audit.since(run, changes);
+  };
   /** How many commands of a run are under way. */
   const underWay = new Map<string, number>();
   /** What each run's looks found changed within the scope, by the measure that was taken for it. */
@@ -163,7 +173,7 @@ export function createWorkspaceFence(parts: WorkspaceFenceParts): WorkspaceFence
     async movedSince(run, tree) {
       const moved = (await fence.moved(run.id, tree)).filter(({ noticed }) => noticed !== true);
       if (moved.length === 0) return [];
-      const isExcused = await excuses(run, await callsSince(store, run.work.enteredAt));
+      const isExcused = await excuses(run, await callsSince(run, moved));
       return moved.filter((change) => !isExcused(change)).map(({ path }) => path);
     },
     measureAgain: (run, tree) => fence.measure(run.id, tree),
@@ -197,18 +207,20 @@ export function createWorkspaceFence(parts: WorkspaceFenceParts): WorkspaceFence
     const noticed: FenceChange[] = [];
     const isGuarded = ({ path }: FenceChange) => guardOf(path) !== null || isInHome(path);
     const asksHuman = changes.some(isGuarded) && (await parts.asksHuman());
-    for (const change of changes) {
+    const isLinkedOut = linkedOut(phase);
+    for (const [index, change] of changes.entries()) {
+      if (index % AT_ONCE === AT_ONCE - 1) await nextTurn();
       // Without a human nobody could accept the guard's own files as they are now: then it is on record (ADR 24).
       const isOnRecord = change.noticed === true || (!asksHuman && isLaw(change.path));
       if (isOnRecord) noticed.push(change);
       else if (isOutside(phase, change) && !(await isAccepted(change))) outside.push(change);
-      else if (isLinkedOut(phase, change)) outside.push({ ...change, how: 'linked' });
+      else if (isLinkedOut(change)) outside.push({ ...change, how: 'linked' });
     }
     if (outside.length === 0) return { outside: [], noticed: noticed.map(toldOf) };
-    const known = await callsSince(store, run.work.enteredAt);
+    const known = await callsSince(run, outside);
     const isExcused = await excuses(run, known);
     const left = outside.filter((change) => phaseHolds(phase, change) || !isExcused(change));
-    const mine = known.calls.filter((call) => call.run === run.id);
+    const mine = byKey(known.calls.filter((call) => call.run === run.id));
     return {
       outside: left.map((change) => ({ ...toldOf(change), ...byOf(change, mine) })),
       noticed: noticed.map(toldOf),
@@ -220,7 +232,8 @@ export function createWorkspaceFence(parts: WorkspaceFenceParts): WorkspaceFence
     // One that may not write holds nothing, so others work beside it.
     if (workspaceHold(run)?.use === 'exclusive') return isDraftGone;
     const others = await callsOfOthers(run, known);
-    return (change) => isDraftGone(change) || others.some(wrote(change));
+    const near = byKey(others);
+    return (change) => isDraftGone(change) || near(lookKey(change.path)).some(wrote(change));
   }
 
   /** A file of the guard's own that a human accepted, by itself or with a workflow. */
@@ -253,10 +266,8 @@ export function createWorkspaceFence(parts: WorkspaceFenceParts): WorkspaceFence
 }
 
 /** When the one who holds the run now took it up, where that was after its phase was entered. */
-function takenUpAt({ id, holder, work: { enteredAt } }: Run, claims: readonly AuditRecord[]): string {
-  const times = claims.flatMap(({ run, time, data }) =>
-    run === id && own(data, 'holder') === holder ? [time] : [],
-  );
+function takenUpAt({ id, holder, work: { enteredAt } }: Run, claims: readonly Claim[]): string {
+  const times = claims.flatMap((claim) => (claim.run === id && claim.holder === holder ? [claim.time] : []));
   return times.reduce((newest, time) => (time > newest ? time : newest), enteredAt);
 }
 
@@ -307,9 +318,18 @@ function phaseHolds(phase: Phase, { path, how }: FenceChange): boolean {
   return how === 'linked' || how === 'unreadable' || isInHome(path) || isGuardedIn(phase, path);
 }
 
-/** Inside the scope, and the same file as one that is not: what is written to it is written there. */
-function isLinkedOut(phase: Phase, { names = [] }: FenceChange): boolean {
-  return names.some((name) => name === null || !mayWrite(phase, name));
+/**
+ * Inside the scope, and the same file as one that is not: what is written to it is written there. The names of a file are
+ * asked about once, however many of them are among the changes.
+ */
+function linkedOut(phase: Phase): (change: FenceChange) => boolean {
+  const known = new Map<NonNullable<FenceChange['names']>, readonly (string | null)[]>();
+  return ({ path, names }) => {
+    if (names === undefined) return false;
+    const out = known.get(names) ?? names.filter((name) => name === null || !mayWrite(phase, name));
+    known.set(names, out);
+    return out.some((name) => name !== path);
+  };
 }
 
 /** By the path it named, and at the time at which the file changed last. */
@@ -319,9 +339,6 @@ function wrote({ path, at }: FenceChange): (call: AllowedCall) => boolean {
     (DRAFT.test(path) && one.slice(0, one.lastIndexOf('/')) === path.slice(0, path.lastIndexOf('/')));
   return (call) => call.wrote.some(isThere) && (at === null || isWithin(call, at));
 }
-
-/** What our own tools write to before they put it in its place. */
-const DRAFT = /(?:^|\/)\.phasegate-[0-9a-f]{16}\.tmp$/;
 
 /** It was there when the phase was entered, in the midst of somebody's call, and went to its place. */
 function isDraftGone({ path, how }: FenceChange): boolean {
@@ -351,13 +368,27 @@ function toldOf({ path, how }: FenceChange): TreeChange {
   return { path, how };
 }
 
-function byOf({ path, at }: FenceChange, calls: readonly AllowedCall[]): Pick<TreeChange, 'by'> {
+function byOf({ path, at }: FenceChange, calls: ReturnType<typeof byKey>): Pick<TreeChange, 'by'> {
   const call =
-    calls.findLast(({ wrote: paths }) => paths.includes(path)) ??
-    (at === null
-      ? undefined
-      : calls.findLast((one) => one.carriedOut && one.wrote.length === 0 && isWithin(one, at)));
+    calls(path).at(-1) ??
+    (at === null ? undefined : calls(NOWHERE).findLast((one) => one.carriedOut && isWithin(one, at)));
   if (call === undefined) return {};
   const what = call.what === '' ? '' : ` \`${call.what}\``;
   return { by: `during \`${call.tool}\`${what}, record ${call.seq}` };
 }
+
+/** Calls by what they may have changed, as there may be many of both. */
+function byKey(calls: readonly AllowedCall[]): (key: string) => readonly AllowedCall[] {
+  const lists = new Map<string, AllowedCall[]>();
+  for (const call of calls) {
+    for (const key of call.wrote.length === 0 ? [NOWHERE] : keysOf(call.wrote)) {
+      const list = lists.get(key) ?? [];
+      list.push(call);
+      lists.set(key, list);
+    }
+  }
+  return (key) => lists.get(key) ?? [];
+}
+
+/** Where a call is found that does not say what it writes. */
+const NOWHERE = '';

@@ -48,8 +48,9 @@ export function compareTrees(
 }
 
 /**
- * Files that came or changed and have a second name: what is written through one name is written to all. Given with the
- * names in the workspace; `null` among them stands for one that is not in it.
+ * Files that came or changed and have a second name: what is written through one name is written to all. Given with all
+ * names in the workspace; `null` among them stands for one that is not in it. INVARIANT: all names of a file share one
+ * list, as an agent may give a file any number of them.
  */
 export function secondNames(
   changes: readonly PathChange[],
@@ -60,19 +61,20 @@ export function secondNames(
   );
   if (linked.length === 0) return [];
   const wanted = new Set(linked.map(({ after }) => identityOf(after as TreeEntry)));
-  const byInode = new Map<string, string[]>();
+  const byInode = new Map<string, { readonly names: (string | null)[]; links: bigint }>();
   for (const [path, entry] of entries) {
-    if (entry.links < 2n || !wanted.has(identityOf(entry))) continue;
-    const names = byInode.get(identityOf(entry)) ?? [];
-    names.push(path);
-    byInode.set(identityOf(entry), names);
+    const identity = identityOf(entry);
+    if (entry.links < 2n || !wanted.has(identity)) continue;
+    const file = byInode.get(identity) ?? { names: [], links: entry.links };
+    file.names.push(path);
+    // Looked at one after another: there may be more by then, and the most counts.
+    if (entry.links > file.links) file.links = entry.links;
+    byInode.set(identity, file);
   }
+  for (const { names, links } of byInode.values()) if (names.length < Number(links)) names.push(null);
   return linked.map((change) => {
-    const after = change.after as TreeEntry;
-    const names = byInode.get(identityOf(after)) ?? [];
-    const others: (string | null)[] = names.filter((name) => name !== change.path);
-    if (names.length < Number(after.links)) others.push(null);
-    return { change, names: others };
+    const file = byInode.get(identityOf(change.after as TreeEntry));
+    return { change, names: file?.names ?? [null] };
   });
 }
 

@@ -98,7 +98,8 @@ export function createFence(place: FencePlace): Fence {
   async function measureHere({ like, ...taking }: Taking): Promise<Manifest> {
     const started = String(BigInt(Date.now()) * 1_000_000n);
     const systems = createFileSystems();
-    const isOurs = ownFilesOf(own());
+    // Which folders those are is in a file: most looks find no file with several names, and need not read it.
+    const isOurs = ownFilesOf(own);
     const walking = { root, ...taking, mapped: mappedFiles, systems, isOurs };
     if (like !== null) {
       const { rules, tracked, notes } = like;

@@ -1,5 +1,6 @@
+import { hash } from 'node:crypto';
 import { lstatSync, readdirSync, readlinkSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bytesOf, NotRegular, withRegular } from '../../files/readRegular.ts';
 import { type Sighting, sight } from '../fileIdentity.ts';
@@ -24,7 +25,12 @@ const STRIDE = 100;
 const BYTES_AT_ONCE = 1024 * 1024;
 
 /** What was read of a file, and how it was seen then. */
-type Weighed = ReadonlyMap<string, { readonly sighting: Sighting; readonly weight: string }>;
+interface Weighing {
+  readonly sighting: Sighting;
+  /** SHA-256 of all of it. A client's own file is parsed only when it is another: it may have hundreds of KB. */
+  readonly whole: string;
+  readonly weight: string;
+}
 
 /**
  * Reads what of the home folder tells agents' clients and git what to run; a large file again only when it can have
@@ -32,7 +38,7 @@ type Weighed = ReadonlyMap<string, { readonly sighting: Sighting; readonly weigh
  * what counts. Never throws.
  */
 export function createHomeReader(home: string | undefined): () => Promise<HomeReading> {
-  let known: Weighed = new Map();
+  let known: ReadonlyMap<string, Weighing> = new Map();
   return async () => {
     const reading = new Reading(known);
     const read = await readHome(home, reading);
@@ -47,7 +53,10 @@ async function readHome(home: string | undefined, reading: Reading): Promise<Hom
   const notes: string[] = [];
   if (statSync(home, { throwIfNoEntry: false })?.isDirectory() !== true)
     return { entries, notes: [`the home folder \`${home}\` is not there, so ${WITHOUT}`] };
-  const wanted = [...HOME_FILES, ...HOME_FOLDERS.flatMap((folder) => filesIn(home, folder, notes))];
+  const isThere = folderLook(home);
+  const files = HOME_FILES.filter(([path]) => isThere(dirname(path)));
+  const folders = HOME_FOLDERS.filter((folder) => isThere(dirname(folder)));
+  const wanted = [...files, ...folders.flatMap((folder) => filesIn(home, folder, notes))];
   const closed: string[] = [];
   for (const [path, kind] of wanted) {
     if (reading.isLong()) await nextTurn();
@@ -65,13 +74,13 @@ async function readHome(home: string | undefined, reading: Reading): Promise<Hom
 
 /** One reading of the home folder: how much may still be read in it, and what was read before. */
 class Reading {
-  readonly weighed = new Map<string, { readonly sighting: Sighting; readonly weight: string }>();
-  readonly #known: Weighed;
+  readonly weighed = new Map<string, Weighing>();
+  readonly #known: ReadonlyMap<string, Weighing>;
   #left = MOST_OF_HOME;
   #asked = 0;
   #bytes = 0;
 
-  constructor(known: Weighed) {
+  constructor(known: ReadonlyMap<string, Weighing>) {
     this.#known = known;
   }
 
@@ -98,10 +107,31 @@ class Reading {
         return { stats, weight: before.weight };
       }
       this.#bytes += size;
-      const weight = weightOf(bytesOf(file, size, most), kind);
-      this.weighed.set(place, { sighting, weight });
+      const bytes = bytesOf(file, size, most);
+      const whole = hash('sha256', bytes, 'hex');
+      const weight = before?.whole === whole ? before.weight : weightOf(bytes, kind);
+      this.weighed.set(place, { sighting, whole, weight });
       return { stats, weight };
     });
+  }
+}
+
+/** Whether a folder of the home folder is there. Most people use one client, and of the others nothing is asked further. */
+function folderLook(home: string): (folder: string) => boolean {
+  const known = new Map<string, boolean>([['.', true]]);
+  return (folder) => {
+    const found = known.get(folder) ?? isAnything(join(home, folder));
+    known.set(folder, found);
+    return found;
+  };
+}
+
+function isAnything(place: string): boolean {
+  try {
+    return statSync(place, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    // What stands there and cannot be looked at is told by the one who looks for its files.
+    return true;
   }
 }
 

@@ -1,0 +1,188 @@
+import { own } from '@phasegate/core';
+import type { FeedRecord } from '../ports.ts';
+import { type AllowedCall, callOf, endOf, keyOf, keysOf, lookKey } from './allowedCall.ts';
+
+/** When an agent took up a run, or an item of it. */
+export interface Claim {
+  readonly run: string;
+  readonly holder: string;
+  /** ISO time. */
+  readonly time: string;
+}
+
+/** What is asked of it. */
+export interface AskedCalls {
+  readonly run: string;
+  /** Milliseconds since the epoch: calls that were over by then are left out. */
+  readonly since: number;
+  /** Paths that changed. */
+  readonly paths: readonly string[];
+}
+
+/** The calls of the audit that can explain a change, by the paths they name. */
+export interface KeptCalls {
+  /** The next record of the feed. */
+  take(record: FeedRecord, said: TakenRecord): void;
+  /** Calls of all runs that name one of the paths, and what else was carried out for this run, in their order. */
+  of(asked: AskedCalls): readonly AllowedCall[];
+  /** The last time each holder took up a run. */
+  claims(run: string): readonly Claim[];
+  /** How much is kept. */
+  size(): Readonly<Record<'calls' | 'open' | 'claims', number>>;
+}
+
+/** What a record is to the fence. */
+export type TakenRecord = 'claimed' | 'executed' | 'allowed';
+
+/** How much is kept. */
+export interface KeptCallsLimits {
+  /** Calls by the paths they name, of all agents together; one with many or long paths counts for several. */
+  readonly calls: number;
+  /** Calls of a run that name no path: they only say during what a change was made. */
+  readonly ofRun: number;
+  /** Kinds of calls that may still be carried out, and claims. */
+  readonly open: number;
+}
+
+const LIMITS: KeptCallsLimits = { calls: 50_000, ofRun: 1000, open: 20_000 };
+
+interface Kept {
+  readonly id: number;
+  call: AllowedCall;
+  isListed: boolean;
+  isGone: boolean;
+}
+
+/**
+ * Makes it. INVARIANT: it holds so many and not more, and what is let go excuses nothing: where others wrote more than
+ * that, a change of theirs may be refused, and none is let through. The agent that has most loses its oldest calls, so
+ * that no single agent pushes out what others did.
+ */
+export function createKeptCalls(limits: KeptCallsLimits = LIMITS): KeptCalls {
+  const byPath = new Map<string, Kept[]>();
+  const ofRuns = new Map<string, Kept[]>();
+  const ofAgents = new Map<string, { calls: Kept[]; weight: number }>();
+  const begun = new Map<string, Kept>();
+  const claimed = new Map<string, Map<string, Claim>>();
+  let [weight, claims] = [0, 0];
+
+  function list(kept: Kept): void {
+    kept.isListed = true;
+    const { run, principal, wrote } = kept.call;
+    for (const key of keysOf(wrote)) pushTo(byPath, key, kept);
+    if (wrote.length === 0) {
+      const others = pushTo(ofRuns, run, kept);
+      if (others.length > 2 * limits.ofRun) letGo(others.slice(0, -limits.ofRun));
+    }
+    const agent = ofAgents.get(principal) ?? { calls: [], weight: 0 };
+    agent.calls.push(kept);
+    agent.weight += weightOf(kept);
+    ofAgents.set(principal, agent);
+    weight += weightOf(kept);
+    while (weight > limits.calls) letGo(oldestOfMost());
+  }
+
+  function oldestOfMost(): readonly Kept[] {
+    const all = [...ofAgents.values()];
+    const { calls } = all.reduce((most, agent) => (agent.weight > most.weight ? agent : most));
+    return calls.slice(0, Math.ceil(calls.length / 4));
+  }
+
+  function letGo(calls: readonly Kept[]): void {
+    for (const kept of calls) kept.isGone = true;
+    const stays = ({ isGone }: Kept) => !isGone;
+    const listed = calls.filter(({ isListed }) => isListed);
+    for (const name of new Set(listed.map(({ call }) => call.principal))) {
+      const left = ofAgents.get(name)?.calls.filter(stays) ?? [];
+      if (left.length === 0) ofAgents.delete(name);
+      else ofAgents.set(name, { calls: left, weight: left.reduce((sum, kept) => sum + weightOf(kept), 0) });
+    }
+    weight -= listed.reduce((sum, kept) => sum + weightOf(kept), 0);
+    const keys = new Set(listed.flatMap(({ call }) => keysOf(call.wrote)));
+    for (const key of keys) keepOf(byPath, key, stays);
+    for (const run of new Set(listed.map(({ call }) => call.run))) keepOf(ofRuns, run, stays);
+  }
+
+  function takeAllowed(record: FeedRecord): void {
+    const call = callOf(record);
+    if (call === null) return;
+    const kept = { id: record.id, call, isListed: false, isGone: false };
+    const key = keyOf(record);
+    begun.delete(key);
+    begun.set(key, kept);
+    if (call.wrote.length > 0) list(kept);
+    if (begun.size > limits.open) letGoOpen();
+  }
+
+  /** Their ends would not be found, and a call without an end excuses more. */
+  function letGoOpen(): void {
+    const ofEach = Map.groupBy(begun, ([, { call }]) => call.principal);
+    const most = [...ofEach.values()].reduce((one, other) => (other.length > one.length ? other : one));
+    const lost = most.slice(0, Math.ceil(most.length / 4));
+    for (const [key] of lost) begun.delete(key);
+    letGo(lost.map(([, kept]) => kept));
+  }
+
+  /** Without a claim the run counts as held since its phase was entered, and less is excused. */
+  function takeClaimed({ run, time, data }: FeedRecord): void {
+    const holder = own(data, 'holder');
+    if (run === null || typeof holder !== 'string') return;
+    const ofRun = claimed.get(run) ?? new Map<string, Claim>();
+    const before = ofRun.get(holder);
+    if (before === undefined) claims += 1;
+    if (before === undefined || before.time <= time) ofRun.set(holder, { run, holder, time });
+    claimed.delete(run);
+    claimed.set(run, ofRun);
+    if (claims <= limits.open) return;
+    const [oldest, lost] = claimed.entries().next().value as [string, Map<string, Claim>];
+    claimed.delete(oldest);
+    claims -= lost.size;
+  }
+
+  return {
+    take(record, said) {
+      if (said === 'claimed') return takeClaimed(record);
+      if (said === 'allowed') return takeAllowed(record);
+      const kept = begun.get(keyOf(record));
+      if (kept === undefined || kept.isGone) return;
+      kept.call = { ...kept.call, ended: endOf(record), carriedOut: true };
+      if (!kept.isListed) list(kept);
+    },
+    of({ run, since, paths }) {
+      const found = new Set(paths.flatMap((path) => byPath.get(lookKey(path)) ?? []));
+      for (const kept of ofRuns.get(run) ?? []) found.add(kept);
+      const inOrder = [...found].sort((one, other) => one.id - other.id);
+      return inOrder.flatMap(({ call }) => (lastsUntil(call) >= since ? [call] : []));
+    },
+    claims: (run) => [...(claimed.get(run)?.values() ?? [])],
+    size: () => ({ calls: weight, open: begun.size, claims }),
+  };
+}
+
+/** A call that Phasegate does not carry out has no end on record, and does not last longer than this. */
+export const LONGEST_MS = 600_000;
+
+function lastsUntil({ started, ended }: AllowedCall): number {
+  return Math.min(ended, started + LONGEST_MS);
+}
+
+function weightOf({ call: { wrote, what } }: Kept): number {
+  const texts = wrote.reduce((sum, { length }) => sum + Math.ceil(length / LONG), 0);
+  return Math.max(1, texts + Math.floor(what.length / LONG));
+}
+
+/** Of so many letters a text counts as one more call. */
+const LONG = 200;
+
+function pushTo(lists: Map<string, Kept[]>, key: string, kept: Kept): readonly Kept[] {
+  const list = lists.get(key) ?? [];
+  list.push(kept);
+  lists.set(key, list);
+  return list;
+}
+
+function keepOf(lists: Map<string, Kept[]>, key: string, stays: (kept: Kept) => boolean): void {
+  const left = lists.get(key)?.filter(stays) ?? [];
+  if (left.length === 0) lists.delete(key);
+  else lists.set(key, left);
+}
