@@ -1,4 +1,5 @@
 import type { Feed, FeedRecord, FeedStore } from '../ports.ts';
+import type { Later } from './catchingUp.ts';
 import { createFeedTail } from './feedTail.ts';
 
 /** A feed that can be closed with the store it reads. */
@@ -7,12 +8,12 @@ export interface OpenFeed extends Feed {
 }
 
 /**
- * The feed of a store. Listeners that are up to date share what was read once; one that is behind reads for itself
- * until it has caught up. A slow listener holds up nobody but itself.
+ * The feed of a store. Listeners that are up to date share what was read once; those that are behind
+ * read a page each in turns, until they have caught up. A slow listener holds up nobody but itself.
  */
-export function createFeed(store: FeedStore): OpenFeed {
+export function createFeed(store: FeedStore, later?: Later): OpenFeed {
   const followers = new Set<Follower>();
-  const tail = createFeedTail(store);
+  const tail = createFeedTail(store, later);
   let unlisten: (() => void) | undefined;
 
   const forget = (follower: Follower) => {
@@ -27,7 +28,7 @@ export function createFeed(store: FeedStore): OpenFeed {
     while (!follower.stopped) {
       // Taken before reading: a commit that comes meanwhile is not slept through.
       const woken = follower.woken.promise;
-      const records = await tail.after(cursor).catch(() => null);
+      const records = await tail.after(cursor, () => !follower.stopped).catch(() => null);
       if (records === null || records.length === 0) {
         await (records === null ? Promise.race([woken, pause(RETRY_MS, follower)]) : woken);
         continue;

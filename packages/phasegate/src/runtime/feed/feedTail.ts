@@ -1,9 +1,10 @@
 import type { FeedRecord, FeedStore } from '../ports.ts';
+import { type CatchingUp, createCatchingUp, type Later } from './catchingUp.ts';
 
 /** The newest records of the feed in memory, read once for everyone who is up to date. */
 export interface FeedTail {
-  /** Some records after a cursor, oldest first; none only when there is none. */
-  after(cursor: number): Promise<readonly FeedRecord[]>;
+  /** Some records after a cursor, oldest first; none only when there is none, or when they are not wanted any more. */
+  after(cursor: number, isWanted: () => boolean): Promise<readonly FeedRecord[]>;
   /** Something was committed. */
   stale(): void;
   /** Forgets everything. */
@@ -11,12 +12,13 @@ export interface FeedTail {
 }
 
 /** Makes the tail of a store's feed. */
-export function createFeedTail(store: FeedStore): FeedTail {
+export function createFeedTail(store: FeedStore, later?: Later): FeedTail {
+  let catchingUp: CatchingUp | undefined;
   let window: Promise<Window> | undefined;
   // Counts commits: what was read before one of them is not known to be all.
   let commits = 0;
 
-  /** Begins at the end of the feed: anyone who is behind reads for itself. */
+  /** Begins at the end of the feed: anyone who is behind reads page by page. */
   function opened(): Promise<Window> {
     if (window !== undefined) return window;
     const upTo = commits;
@@ -47,10 +49,13 @@ export function createFeedTail(store: FeedStore): FeedTail {
     clear: () => {
       window = undefined;
     },
-    async after(cursor) {
+    async after(cursor, isWanted) {
       const tail = await opened();
       for (;;) {
-        if (cursor < tail.base) return store.feed(cursor, BATCH);
+        if (cursor < tail.base) {
+          catchingUp ??= createCatchingUp(later);
+          return catchingUp(async () => (isWanted() ? store.feed(cursor, BATCH) : []));
+        }
         const first = tail.records.findLastIndex((record) => record.id <= cursor) + 1;
         if (first < tail.records.length) return tail.records.slice(first);
         if (tail.upTo === commits && tail.reading === undefined) return [];
