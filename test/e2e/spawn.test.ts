@@ -161,6 +161,20 @@ test('without a server, a queue or a program it says so', async () => {
   });
 });
 
+test('that waits for work is there when some is queued, though it has nothing to do until then', async () => {
+  const project = makeProject({ 'agent_workflow.yaml': WORKFLOW, 'brief.md': 'Do it.\n' });
+  await serveHere(project);
+  const program = [process.execPath, AGENT, 'complete', join(project.base, 'seen')];
+  const waiting = begin(project, ['agent', 'start', '--wait', '--json', '--', ...program]);
+  await waiting.says('waiting_for_work');
+
+  const run = await startRun(project, 'change', ['--queue', '--param', 'name=x']);
+
+  expect(await waiting.result).toMatchObject({ code: 0, json: { run, outcome: 'completed' } });
+  const { agents } = (await phasegate(project, ['agents', '--json'])).json;
+  expect(agents).toEqual([]);
+});
+
 interface Seen {
   readonly words: readonly string[];
   readonly environment: Readonly<Record<string, string>>;

@@ -93,7 +93,9 @@ function nothingClaimed({ request, agent, removed }: Driving): Spawned {
     return { ...none, outcome: 'removed', message: 'its agent was removed before there was work' };
   if (request.signal.aborted)
     return { ...none, outcome: 'interrupted', message: 'it was stopped before there was work' };
-  return { ...none, outcome: 'nothing_queued', message: 'no run is queued that this agent can do' };
+  const message =
+    'no run is queued that this agent can do, and what may be queued waits for the workspace of another run';
+  return { ...none, outcome: 'nothing_queued', message };
 }
 
 /** Starts the program once and waits for its end. */

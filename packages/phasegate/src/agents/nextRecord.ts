@@ -1,6 +1,9 @@
 import type { Feed, FeedRecord } from '../runtime/ports.ts';
 
-/** Waits for the next record after an id that is asked for; undefined when the signal came first. */
+/**
+ * Waits for the next record after an id that is asked for; undefined when the signal came first. The process goes on
+ * meanwhile: listening to a feed alone would keep none.
+ */
 export function nextRecord(
   feed: Feed,
   wanted: (record: FeedRecord) => boolean,
@@ -8,6 +11,7 @@ export function nextRecord(
 ): Promise<FeedRecord | undefined> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve(undefined);
+    const awake = setInterval(() => undefined, LONG_MS);
     const abort = () => done(undefined);
     const stop = feed.subscribe(
       (record) => {
@@ -16,6 +20,7 @@ export function nextRecord(
       { after },
     );
     const done = (record: FeedRecord | undefined) => {
+      clearInterval(awake);
       signal.removeEventListener('abort', abort);
       stop();
       resolve(record);
@@ -23,3 +28,6 @@ export function nextRecord(
     signal.addEventListener('abort', abort, { once: true });
   });
 }
+
+/** A timer is there for being there. */
+const LONG_MS = 3_600_000;

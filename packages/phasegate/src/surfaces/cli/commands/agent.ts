@@ -153,7 +153,7 @@ function nameOf(args: Arguments, file: string): string {
 function describe(event: SpawnEvent): string {
   switch (event.event) {
     case 'waiting_for_work':
-      return `${event.agent}: no run is queued; waiting for one`;
+      return `${event.agent}: no run is queued for it, or what is queued waits for the workspace of another run; waiting for one`;
     case 'claimed': {
       const item = event.item === null ? '' : `, item ${oneLine(event.item)}`;
       return `${event.agent}: has run ${event.run} in phase ${event.phase ?? 'none'}${item}`;

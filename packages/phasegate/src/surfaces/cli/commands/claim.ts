@@ -35,7 +35,8 @@ export const claim: CliCommand = {
         ? await claims.claim(principal, able)
         : await claims.claimRun(runId, principal, able);
     if (claimed === null) {
-      const message = 'no run is queued that this agent can do';
+      const message =
+        'no run is queued that this agent can do, or what is queued waits for the workspace of another run (`phasegate runs`)';
       await out.result({ run: null, message }, () => message);
       return 1;
     }
