@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'rolldown';
+import { LATE_FAMILIES } from './lateModules.js';
 
 // The command line as a few files instead of hundreds: a process that completes one phase pays for every module it
 // loads. Commands that need the same things share a file, their family; what they need of npm packages lies in it.
@@ -8,7 +9,7 @@ import { build } from 'rolldown';
 const everyday =
   /packages\/(?:core\/dist|audit\/dist|wire\/dist\/(?!schemas|watching)|phasegate\/dist\/(?:localProject|localDatabases|config|runtime|stores|surfaces\/cli\/(?!commands|graph)|surfaces\/cli\/commands\/(?:done|next|status|task)\.))/;
 const seldom =
-  /surfaces\/cli\/(?:help|setUp|completion|agentProgram|chooseRun|watch|dropTyped|exampleEvidence|runHere|text\/(?:card|excerpt|fileDiff|lineDiff))|sampleValue|catalog|memory|contract|verifyAudit|archiveBundle|writeBundle|archiveSqlite|runtime\/range|rangeText|makeAnchor|anchorsAt|audit\/dist\/(?:anchor|verify|passkeysThen)|verify(?:Sqlite|Threads)|backupSqlite|restoreSqlite|copySource|examine|prompts|writeMissing|defineWorkflow|compile(?:Phase|Check|Gates|Tools|Condition)|checkGraph|graph|runProgram|parseWithPlaces|describeWorkflows|engine\/denyRules|engine\/migrate|runtime\/migrate|plot\/|gatherCoverage|coverageReport|stateHere|writeText|definitionPlaces|junit|progress|describeWaiting|runtime\/hooks\/(?!pauses|sessionList)|runtime\/passkeys\/passkeys|runtime\/signIns\/|localHooks/;
+  /surfaces\/cli\/(?:help|setUp|completion|agentProgram|chooseRun|watch|dropTyped|exampleEvidence|runHere|text\/(?:card|excerpt|fileDiff|lineDiff))|sampleValue|catalog|memory|contract|verifyAudit|archiveBundle|writeBundle|archiveSqlite|runtime\/range|rangeText|makeAnchor|anchorsAt|archivesHere|auditVerdict|requireFiles|unprovenText|newFile|audit\/dist\/(?:anchor|verify|passkeysThen|humansThen|explainedBy|anyWithin)|verify(?:Sqlite|Threads)|backupSqlite|restoreSqlite|copySource|examine|prompts|writeMissing|defineWorkflow|compile(?:Phase|Check|Gates|Tools|Condition)|checkGraph|graph|runProgram|parseWithPlaces|describeWorkflows|engine\/denyRules|engine\/migrate|runtime\/migrate|plot\/|gatherCoverage|coverageReport|stateHere|writeText|definitionPlaces|junit|progress|describeWaiting|runtime\/hooks\/(?!pauses|sessionList)|runtime\/passkeys\/passkeys|runtime\/signIns\/|localHooks/;
 const own = (...paths) => new RegExp(`packages/phasegate/dist/(?:${paths.join('|')})`);
 const commands = (...names) => `surfaces/cli/commands/(?:${names.join('|')})\\.js`;
 const npm = (...names) => new RegExp(`node_modules/(?:${names.join('|')})/`);
@@ -17,7 +18,14 @@ const either =
   (id) =>
     tests.some((test) => test.test(id));
 
+const isLate = ({ paths }, id) => paths.has(/packages\/[\w/.-]+$/.exec(id)?.[0]);
+
 const FAMILIES = [
+  ...LATE_FAMILIES.map((late) => ({
+    name: late.name,
+    test: (id) => isLate(late, id),
+    includeDependenciesRecursively: false,
+  })),
   { name: 'everyday', test: (id) => everyday.test(id) && !seldom.test(id) },
   {
     name: 'definitions',
@@ -87,7 +95,7 @@ const FAMILIES = [
         commands('archive', 'audit', 'backup', 'database', 'restore'),
         'anchoring/',
         'localAnchors',
-        'surfaces/cli/(?:makeAnchor|anchorsAt)',
+        'surfaces/cli/(?:makeAnchor|anchorsAt|archivesHere|newFile)',
         'verifyThreads',
         'stores/sqlite/(?:archiveSqlite|verify|backup|restore)',
       ),
@@ -181,6 +189,8 @@ const asFunctions = {
     for (const chunk of chunks) {
       const code = plainExports(chunk.code)
         .replace(BUILTIN_CALL, '$1(')
+        .replace(LATE_TAKEN, '')
+        .replace(LATE_USED, 'require.$1')
         .replace(OUTER, 'require.late($1)')
         .replace(LATE, (call, name) => {
           const packages = outside.get(name) ?? [];
@@ -190,6 +200,10 @@ const asFunctions = {
     }
   },
 };
+/** A family that is loaded when something of it is first asked for: a property, so that `new` takes what it holds. */
+const LATE_NAMES = LATE_FAMILIES.map(({ name }) => name).join('|');
+const LATE_TAKEN = new RegExp(`^const require_(${LATE_NAMES}) = require\\("\\./\\1\\.js"\\);\\n`, 'gm');
+const LATE_USED = new RegExp(`\\brequire_(${LATE_NAMES})\\b`, 'g');
 /** Functions of Node’s modules take no notice of what they are called on. */
 const BUILTIN_CALL = /\(0, (node_\w+\.\w+)\)\(/g;
 /** Only the program itself may import: from a script, Node warns that this may change. */
@@ -239,6 +253,19 @@ const plainAscii = {
 };
 const NOT_ASCII = /String\.raw`(?:[^`\\]|\\.)*`|[\u0080-\uffff]/gs;
 
+/** A module that was moved or renamed would be loaded by every command again, and nobody would notice. */
+const lateAreThere = {
+  name: 'late-are-there',
+  generateBundle(_, files) {
+    for (const { name, paths } of LATE_FAMILIES) {
+      const there = new Set(files[`${name}.js`].moduleIds.map((id) => /packages\/[\w/.-]+$/.exec(id)?.[0]));
+      const missing = [...paths].filter((path) => !there.has(path));
+      if (missing.length > 0)
+        throw new Error(`\`lateModules.js\` names ${missing.join(', ')}, which is not built`);
+    }
+  },
+};
+
 /** The licences of all npm packages whose code is in these files, as they ask for. */
 const notices = {
   name: 'notices',
@@ -263,10 +290,12 @@ await build({
   input: { main: 'dist/main.js' },
   cwd: import.meta.dirname,
   platform: 'node',
+  // Nothing imports the program; what it exports may be whatever its families need of each other.
+  preserveEntrySignatures: 'allow-extension',
   external: [/^node:/, OUTSIDE],
   // The SDK carries a copy of its own, for the one who installs it alone.
   resolve: { alias: { '#wire': `${import.meta.dirname}/../wire/dist/index.js` } },
-  plugins: [withoutConstant, asFunctions, plainAscii, notices],
+  plugins: [withoutConstant, lateAreThere, asFunctions, plainAscii, notices],
   // What `phasegate test` loads late, others load at once; that is as meant.
   checks: { ineffectiveDynamicImport: false },
   logLevel: 'warn',

@@ -41,6 +41,8 @@ const MOST_WITH_MISSING = 12;
 /** What lives for longer is seldom started. */
 const SHORT_SECONDS = 10;
 const ALIGNMENT = 8;
+/** Families that are loaded when something of them is first asked for, as in `lateModules.js`. */
+const LATE = ['rules', 'acts'];
 /** Whose code it is. */
 const NODE = `${process.version} ${process.arch} ${process.versions.v8}`;
 
@@ -57,6 +59,10 @@ process.once('exit', (code) => {
   if (process.listenerCount('exit') === 0) process.exit();
 });
 load.after = loadAfter;
+for (const name of LATE) {
+  // A property and not a call: what families write as `new require.rules.Name()` must take the name, not the call.
+  Object.defineProperty(load, name, { get: () => keepHeld(name), configurable: true });
+}
 load.late = async (name) => process.getBuiltinModule(name) ?? import(name);
 load('./main.js');
 
@@ -88,6 +94,13 @@ function load(name) {
   families.set(name, family);
   script.runInThisContext()(family.exports, load, file, BUILT);
   return family.exports;
+}
+
+/** Loads a family that something is first asked of; from then on it is a plain property of `load`. */
+function keepHeld(name) {
+  const value = load(`./${name}.js`);
+  Object.defineProperty(load, name, { value });
+  return value;
 }
 
 /**

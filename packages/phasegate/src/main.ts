@@ -21,7 +21,9 @@ function stopping(): AbortSignal {
 }
 
 function isTty(): boolean {
-  return mayBeTerminal(0) && process.stdin.isTTY === true && process.stderr.isTTY === true;
+  return (
+    mayBeTerminal(0) && mayBeTerminal(2) && process.stdin.isTTY === true && process.stderr.isTTY === true
+  );
 }
 
 /** Node makes a stream before it says whether there is a terminal, and a command that reads nothing needs none. */
@@ -74,6 +76,7 @@ function run(): void {
     get stderr() {
       return process.stderr;
     },
+    besideIsPlain: !mayBeTerminal(2),
     get isTty() {
       return isTty();
     },

@@ -82,8 +82,8 @@ export function openCallTable(database: DatabaseSync): CallTable {
   };
 }
 
-/** The runs a server works on at a time. */
-const MOST_KEPT = 1000;
+/** Most runs have none, which takes little room; a full cache has more to do for each one that it is asked for. */
+const MOST_KEPT = 10_000;
 
 interface KeptCalls {
   readonly under: readonly CallRecord[];

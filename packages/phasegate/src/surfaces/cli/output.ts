@@ -46,6 +46,8 @@ export interface OutputOptions {
   readonly straight?: Straight | undefined;
   /** Asked for when something is said beside the result, as Node makes the stream then. */
   stderr(): MaybeTerminal;
+  /** That stderr is no terminal, where that is known without its stream. */
+  readonly besideIsPlain?: boolean | undefined;
   readonly json: boolean;
   readonly paint: Paint;
   /** JSON for a human's eyes is indented. */
@@ -58,9 +60,9 @@ export interface OutputOptions {
 
 /** Makes the output of one call. */
 export function makeOutput(options: OutputOptions): Output {
-  const { stderr, json, paint, terminal, env = {}, attended = () => false } = options;
+  const { stderr, json, paint, terminal, env = {}, attended = () => false, besideIsPlain = false } = options;
   const out = resultTo(options);
-  const besideTerminal = () => stderr().isTTY === true || attended();
+  const besideTerminal = () => (!besideIsPlain && stderr().isTTY === true) || attended();
   // A file or a program gets every character; a terminal, those it can show.
   const plain = !showsUnicode(env);
   const shown = (text: string) => (plain && terminal ? inAscii(text) : text);
@@ -84,7 +86,7 @@ export function makeOutput(options: OutputOptions): Output {
     line: (text) => err().write(said(text)),
     get width() {
       // A terminal that does not know says 0.
-      return stderr().columns || 80;
+      return (besideIsPlain ? 0 : stderr().columns) || 80;
     },
     get live() {
       return !json && env.TERM !== 'dumb' && besideTerminal();

@@ -26,6 +26,8 @@ export interface CliRequest {
   /** Writes a result without the stream; absent where stdout may be a terminal, or is a stream alone. */
   readonly straight?: Straight | undefined;
   readonly stderr: MaybeTerminal;
+  /** That stderr is no terminal, where that is known without its stream. */
+  readonly besideIsPlain?: boolean;
   /** Whether someone can be asked: stdin and stderr are terminals. */
   readonly isTty: boolean;
   openProject(options: {
@@ -57,6 +59,7 @@ export async function runCli(request: CliRequest): Promise<number> {
     },
     straight,
     stderr: () => request.stderr,
+    besideIsPlain: request.besideIsPlain,
     json,
     paint,
     terminal,
@@ -190,7 +193,8 @@ function invocationOf(called: Called, args: Invocation['args'], out: Output): In
 
 /** An empty project is a fine thing to be told about; a mistyped one is not empty. */
 function demandFolder(path: string): void {
-  if (!isFolder(path)) throw usageError(`\`--project\`: \`${path}\` is not a folder`);
+  if (!isFolder(path))
+    throw usageError(`\`--project\`: \`${path}\` is not a folder`, 'name the folder of a project');
 }
 
 function isFolder(path: string): boolean {
