@@ -51,11 +51,16 @@ describe('somebody who may only look', () => {
     const ann = await viewer(bed);
 
     const asked = Array.from({ length: 12 }, () => bed.get('/audit/verify', ann));
-    const [others, ...own] = await Promise.all([bed.get('/audit/verify', maria), ...asked]);
+    const [others, ...answers] = await Promise.all([bed.get('/audit/verify', maria), ...asked]);
+    // On a busy machine requests may come so slowly that none meets another.
+    for (let round = 0; round < 20 && !answers.some(({ status }) => status === 429); round += 1) {
+      const more = Array.from({ length: 60 }, () => bed.get('/audit/verify', ann));
+      answers.push(...(await Promise.all(more)));
+    }
 
     expect(others).toMatchObject({ status: 200, body: { ok: true } });
-    expect(own.find(({ status }) => status === 200)?.body).toMatchObject({ ok: true });
-    expect(own.find(({ status }) => status === 429)?.body).toMatchObject({
+    expect(answers.find(({ status }) => status === 200)?.body).toMatchObject({ ok: true });
+    expect(answers.find(({ status }) => status === 429)?.body).toMatchObject({
       error: 'rate_limited',
       message: expect.stringContaining('verifications of the audit'),
     });
