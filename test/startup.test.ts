@@ -24,6 +24,7 @@ const BUILT = join(PACKAGE, 'dist/cli');
 
 /** The files of the command line and how large each may become, in KiB. A process pays for all of each it loads. */
 const FAMILIES: Readonly<Record<string, number>> = {
+  'acts.js': 156,
   'agents.js': 33,
   'attachedServers.js': 9,
   'audit.js': 60,
@@ -33,11 +34,11 @@ const FAMILIES: Readonly<Record<string, number>> = {
   'code.js': 230,
   'database.js': 43,
   'definitions.js': 510,
-  'everyday.js': 951,
+  'everyday.js': 614,
   'exampleEvidence.js': 2,
-  'fence.js': 80,
+  'fence.js': 81,
   'fenceActs.js': 9,
-  'postgres.js': 191,
+  'postgres.js': 195,
   'graph.js': 37,
   'help.js': 4,
   'hooks.js': 120,
@@ -47,7 +48,7 @@ const FAMILIES: Readonly<Record<string, number>> = {
   'jose.js': 29,
   'localWorker.js': 25,
   'localWorktrees.js': 9,
-  'main.js': 59,
+  'main.js': 61,
   'markdown.js': 188,
   'mcp.js': 64,
   'migrate.js': 6,
@@ -58,7 +59,8 @@ const FAMILIES: Readonly<Record<string, number>> = {
   'range.js': 48,
   'remote.js': 49,
   'rolldown-runtime.js': 3,
-  'runner.js': 121,
+  'rules.js': 221,
+  'runner.js': 122,
   'sax.js': 39,
   'search.js': 61,
   'server.js': 304,
@@ -106,9 +108,24 @@ describe('what a command loads is what it needs', async () => {
 
     const fence = name === 'done' ? ['fence.js'] : [];
     expect(files).toEqual(['phasegate.js', 'main.js', 'everyday.js', 'rolldown-runtime.js', ...fence]);
-    expect(builtins.filter((module) => /^(?:fs\/promises|perf_hooks|child_process)$/.test(module))).toEqual(
-      [],
-    );
+    // No stream is made to ask how wide a terminal is that is not there.
+    const unwanted = /^(?:fs\/promises|perf_hooks|child_process|net|tty)$/;
+    expect(builtins.filter((module) => unwanted.test(module))).toEqual([]);
+  });
+
+  test('what only some phases have is loaded for those', async () => {
+    const guarded = makeProject({
+      'a.workflow.yaml':
+        'workflow: a\nphases:\n  ONE: { instructions: Do it., writes: [out/**], next: null }\n',
+    });
+    const started = await phasegate(guarded, ['start', 'a', '--json']);
+    mkdirSync(join(guarded.root, 'out'));
+    writeFileSync(join(guarded.root, 'out/made.txt'), 'in its scope');
+    const { files } = await loadedBy(guarded, ['done', String(started.json.run)]);
+
+    expect(files.slice(0, 4)).toEqual(['phasegate.js', 'main.js', 'everyday.js', 'rolldown-runtime.js']);
+    expect(files).toContain('rules.js');
+    expect(files).not.toContain('acts.js');
   });
 
   test('`done` needs no clock of its own to read settings in the home folder', async () => {
@@ -136,6 +153,8 @@ describe('what a command loads is what it needs', async () => {
       'definitions.js',
       'rolldown-runtime.js',
       'everyday.js',
+      'rules.js',
+      'acts.js',
       'checks.js',
       'fence.js',
     ]);

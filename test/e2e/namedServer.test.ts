@@ -64,6 +64,11 @@ describe('a server that was named is not passed over', () => {
       json: { error: 'server_unreachable' },
     });
     expect(await call(['--url', NOWHERE, 'next', 'r1'])).toMatchObject({ code: 1 });
+    // Nobody is told to bring a passphrase for it first.
+    expect(await call(['decide', 'r1', '--url', NOWHERE])).toMatchObject({
+      code: 1,
+      json: { error: 'server_unreachable' },
+    });
     expect(await call(['next', 'r1'], { PHASEGATE_URL: 'somewhere' })).toMatchObject({
       code: 2,
       json: { message: expect.stringContaining('`PHASEGATE_URL` is not an http or https address') },

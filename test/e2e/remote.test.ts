@@ -123,7 +123,7 @@ describe('over a URL a command prints what it prints where the project is', () =
       await desk.agent(['done', 'RUN', '--evidence', '-'], { build: { ok: true } });
       await desk.agent(['done', 'RUN', '--evidence', '-'], { build: { ok: true } });
       await desk.human(['status', 'RUN']);
-      await desk.human(['decide', 'RUN', '--option', 'Ship']);
+      await desk.human(['decide', 'RUN', '--option', 'Ship', '--as', 'maria']);
       await desk.human(['decide', 'RUN', '--option', 'Nothing', '--shown', 'SHOWN']);
       await desk.human(['decide', 'RUN', '--option', 'Ship', '--shown', 'stale']);
       await desk.human(['decide', 'RUN', '--option', 'Rework', '--input', 'smaller', '--shown', 'SHOWN']);

@@ -189,10 +189,13 @@ test.runIf(FULL)(
   async () => {
     const project = makeProject({ 'agent_workflow.yaml': ERRAND });
     await phasegate(project, ['humans', 'add', 'maria'], { passphrase: 'open sesame' });
-    const trying = async (passphrase: string) => {
+    const trying = async (passphrase: string, tries = 1) => {
       const terminal = onTerminal(project, ['serve', '--port', '0']);
-      await until(() => terminal.text().includes('Passphrase of maria'));
-      terminal.type(`${passphrase}\r`);
+      for (let asked = 1; asked <= tries; asked += 1) {
+        const question = asked === 1 ? 'Passphrase of maria' : `try ${asked} of ${tries}`;
+        await until(() => terminal.text().includes(question));
+        terminal.type(`${passphrase}\r`);
+      }
       await until(() => /sign in(?:,| with)/.test(terminal.text()));
       const [url = ''] = /http:\/\/127\.0\.0\.1:\d+/.exec(terminal.text()) ?? [];
       expect((await fetch(`${url}/healthz`)).status).toBe(200);
@@ -201,7 +204,7 @@ test.runIf(FULL)(
     };
 
     const right = await trying('open sesame');
-    const wrong = await trying('open says me');
+    const wrong = await trying('open says me', 3);
 
     expect(right.text).toContain('/sign-in?code=');
     expect(right.text).not.toContain('sesame');
@@ -225,9 +228,12 @@ test('PHASEGATE_URL is not ignored: a command that cannot use a server says so',
   const project = makeProject({ 'agent_workflow.yaml': ERRAND });
   const env = { PHASEGATE_URL: 'http://127.0.0.1:1' };
 
-  for (const command of ['backup', 'runs']) {
+  for (const [command, code] of [
+    ['backup', 2],
+    ['runs', 1],
+  ] as const) {
     expect(await phasegate(project, [command, '--json'], { env })).toMatchObject({
-      code: 2,
+      code,
       stdout: expect.stringContaining('PHASEGATE_URL'),
     });
   }

@@ -162,10 +162,32 @@ test.concurrent('in ring served an agent with a terminal of its own still has no
 
   await terminal.sees('Passphrase of maria');
   terminal.types(`y${ENTER}`);
+  for (const time of [2, 3]) {
+    await terminal.sees(`Passphrase of maria (try ${time} of 3)`);
+    terminal.types(`y${ENTER}`);
+  }
 
   expect(await terminal.ends()).toBe(1);
   expect(terminal.text()).toContain('credential_invalid');
+  const audit = await phasegate(project, ['audit', 'tail', '--json'], { passphrase: SECRET });
+  expect(audit.stdout.match(/"credential_failed"/g)).toHaveLength(3);
   expect((await phasegate(project, ['status', run, '--json'])).json).toMatchObject({ status: 'waiting' });
+});
+
+test.concurrent('on a terminal a passphrase that is mistyped is asked for again', async () => {
+  const { project, run } = waiting();
+  const terminal = onTerminal(project, ['decide', run]);
+
+  await terminal.sees('Passphrase of maria');
+  terminal.types(`${SECRET}x${ENTER}`);
+  await terminal.sees('the passphrase of `maria` is wrong');
+  await terminal.sees('Passphrase of maria (try 2 of 3)');
+  terminal.types(`${SECRET}${ENTER}`);
+  await terminal.sees('to navigate');
+  terminal.types(`${DOWN}${ENTER}`);
+
+  expect(await terminal.ends()).toBe(0);
+  expect((await phasegate(project, ['status', run, '--json'])).json).toMatchObject({ status: 'active' });
 });
 
 test.runIf(FULL).concurrent('on a terminal a question that is not answered changes nothing', async () => {

@@ -163,7 +163,10 @@ function invalid(file: string, faults: readonly PlacedFault[]): PhasegateError {
   const [first] = problems;
   const place = first === undefined ? file : `${file}:${first.line}:${first.column}: ${first.message}`;
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
-  return new PhasegateError('config_invalid', `${place}${more}`, { problems });
+  return new PhasegateError('config_invalid', `${place}${more}`, {
+    problems,
+    hint: `correct \`${file}\` there, and run \`phasegate doctor\``,
+  });
 }
 
 /** A pipe in the place of the config must not hold every command up, nor a device feed it without end. */

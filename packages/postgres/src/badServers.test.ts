@@ -43,7 +43,13 @@ test('a wrong password, a database that is not there and a port where nobody is 
   ]);
 
   expect(refused).toMatchObject([
-    { reason: { code: 'store_unavailable', message: expect.stringContaining('the password is wrong') } },
+    {
+      reason: {
+        code: 'store_unavailable',
+        message: expect.stringContaining('the password is wrong'),
+        hint: expect.stringMatching(/in PGPASSWORD .* in the address/),
+      },
+    },
     { reason: { code: 'store_unavailable', message: expect.stringContaining('no database of that name') } },
     {
       reason: {

@@ -133,7 +133,7 @@ const REASONS: ReadonlyMap<string, readonly [reason: string, hint: string]> = ne
     '28P01',
     [
       'the password is wrong',
-      'give the right one in the address, with `@` as `%40`, `/` as `%2F` and `%` as `%25`',
+      'give the right one where it is given: in PGPASSWORD as it is, or in the address with `@` as `%40`, `/` as `%2F` and `%` as `%25`',
     ],
   ],
   ['28000', ['this user, or this way to connect, is refused', 'look at its pg_hba.conf']],

@@ -12,7 +12,9 @@ export function hintFor(
     .prepare(`SELECT path, title, tags FROM file WHERE same_as IS NULL AND chunks > 0 AND ${filter.sql}`)
     .all(...filter.values) as unknown as readonly Listed[];
   if (files.length === 0)
-    return 'no document matches the filters, or none is indexed; `phasegate index` shows what is';
+    return filter.values.length === 0
+      ? 'no document is indexed; `phasegate index` shows what is'
+      : 'no document matches the filters, or none is indexed; `phasegate index` shows what is';
   const place = new Map(ranked.toReversed().map(({ path }, index) => [path, index + 1]));
   const asked = triplesOf(query);
   const nearness = ({ path, title }: Listed) => (place.get(path) ?? 0) + alike(asked, triplesOf(title));

@@ -110,8 +110,11 @@ describe('an answer', () => {
     expect(answer).toMatchObject({
       results: [],
       lowConfidence: true,
-      hint: expect.stringContaining('none is indexed'),
+      hint: 'no document is indexed; `phasegate index` shows what is',
     });
+    expect((await standards.search({ query: 'deadlock', tags: ['locks'] })).hint).toContain(
+      'matches the filters, or none is indexed',
+    );
     await standards.close();
   });
 });

@@ -114,7 +114,13 @@ async function wrap(
   by: KeyDerivation,
 ): Promise<HumanKey> {
   if ([...passphrase].length < LEAST_PASSPHRASE) {
-    throw new PhasegateError('usage', `the passphrase is too short: at least ${LEAST_PASSPHRASE} characters`);
+    throw new PhasegateError(
+      'usage',
+      `the passphrase is too short: at least ${LEAST_PASSPHRASE} characters`,
+      {
+        hint: 'run the command again with a longer one',
+      },
+    );
   }
   const salt = by.salt();
   const iv = randomBytes(12);

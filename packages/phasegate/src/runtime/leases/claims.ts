@@ -238,7 +238,8 @@ export function createClaims(parts: ClaimParts): Claims {
       throw error;
     });
     if ('token' in taken) return taken;
-    throw new PhasegateError('not_permitted', taken.message);
+    const hint = `\`phasegate status ${run.id}\` says what it waits for`;
+    throw new PhasegateError('not_permitted', taken.message, { hint });
   }
 
   const within = (attached: Attachment, away = false): Pick<Claims, 'claim' | 'claimRun'> => ({

@@ -92,16 +92,17 @@ export function createWebhooks({
 
 const PAGE = 1_000;
 const LONGEST_URL = 2048;
+const SAFE =
+  'give an address that begins with `https://`, or one of this machine, as `http://127.0.0.1:PORT`';
 
 /** What happens in a project is not for everyone on the way: TLS, or this machine. */
 function demandAddress(text: string): string {
   const url = text.length > LONGEST_URL ? null : URL.parse(text);
-  if (url === null) throw new PhasegateError('usage', `\`${text.slice(0, 80)}\` is not an address`);
+  if (url === null)
+    throw new PhasegateError('usage', `\`${text.slice(0, 80)}\` is not an address`, { hint: SAFE });
   const safe = url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname));
   if (!safe) {
-    throw new PhasegateError('usage', `\`${url.origin}\` is neither https nor this machine`, {
-      hint: 'give an address that begins with `https://`, or one of this machine, as `http://127.0.0.1:PORT`',
-    });
+    throw new PhasegateError('usage', `\`${url.origin}\` is neither https nor this machine`, { hint: SAFE });
   }
   if (url.username !== '' || url.password !== '') {
     throw new PhasegateError('usage', 'the address must not hold a name or password: it is shown in lists');

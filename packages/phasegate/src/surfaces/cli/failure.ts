@@ -1,5 +1,5 @@
 import { type ErrorCode, own, PhasegateError, type Problem } from '@phasegate/core';
-import { linesOf, oneLine, systemReason } from '@phasegate/core/model';
+import { linesOf, oneLine, shellWord, systemReason } from '@phasegate/core/model';
 import { encodeFault } from '@phasegate/wire';
 import type { ExitCode } from './command.ts';
 import type { Environment } from './environment.ts';
@@ -37,7 +37,7 @@ export function problemLine({ file, line, column, message, severity }: Problem):
 }
 
 function asFault(error: unknown): PhasegateError {
-  if (error instanceof PhasegateError) return error;
+  if (error instanceof PhasegateError) return withArchive(error);
   const refused = systemReason(error);
   if (refused !== null) {
     const { reason, hint } = refused;
@@ -48,6 +48,14 @@ function asFault(error: unknown): PhasegateError {
     cause: error,
     hint: 'run it again with PHASEGATE_DEBUG=1 for the cause, and report it',
   });
+}
+
+/** Where an archived run can be read, to one who is where its file is. */
+function withArchive(error: PhasegateError): PhasegateError {
+  const [run, file] = [own(error.cause, 'run'), own(error.cause, 'file')];
+  if (error.code !== 'run_archived' || typeof run !== 'string' || typeof file !== 'string') return error;
+  const hint = `\`grep ${shellWord(run)} ${shellWord(file)}\` prints its records`;
+  return new PhasegateError(error.code, error.message, { hint, cause: error });
 }
 
 /** What a failure of the system was about. */
@@ -63,7 +71,10 @@ function faultText(fault: PhasegateError, { paint }: Output): string {
   // A path in it may hold a line break: what follows must not read like a line of ours.
   const message = linesOf(fault.message).join('\n| ');
   const lines = [`${paint.red('error:')} ${message} ${paint.dim(`[${fault.code}]`)}`];
-  for (const problem of fault.problems) lines.push(`  ${problemLine(problem)}`);
+  const problems = fault.problems.map(problemLine);
+  // What is the whole message already is not said again below it.
+  if (problems.length !== 1 || problems[0] !== fault.message)
+    lines.push(...problems.map((line) => `  ${line}`));
   if (fault.hint !== undefined) lines.push(`${paint.cyan('hint:')} ${fault.hint}`);
   if (fault.unaccepted !== undefined) lines.push(closureText(fault.unaccepted));
   return lines.join('\n');

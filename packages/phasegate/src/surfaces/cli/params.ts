@@ -40,7 +40,12 @@ export interface WrittenParam {
 export function splitParams(words: readonly string[], option: 'param' | 'option'): readonly WrittenParam[] {
   return words.map((word) => {
     const at = word.indexOf('=');
-    if (at < 1) throw usageError(`\`--${option} ${word}\` is not of the form \`key=value\``);
+    if (at < 1) {
+      throw usageError(
+        `\`--${option} ${word}\` is not of the form \`key=value\``,
+        `write \`--${option} NAME=VALUE\`, with the name of a param of the workflow`,
+      );
+    }
     return { key: word.slice(0, at), text: word.slice(at + 1) };
   });
 }

@@ -3,6 +3,7 @@ import type { AgentPrincipal, Humans, IdentifiedAgent, UnlockedHuman } from '../
 import type { Invocation, OptionSpecs, Server } from './command.ts';
 import type { Environment } from './environment.ts';
 import { FD_HINT, passphraseFrom } from './passphrase.ts';
+import { asked, TRIES } from './prompts.ts';
 import { usageError } from './usage.ts';
 
 /** Options of every command a human's credential belongs to. */
@@ -38,8 +39,10 @@ export async function unlockHuman(invocation: Invocation, unlocking: Unlocking =
   const name = unlocking.as ?? (await whichHuman(humans, invocation));
   if (given === undefined && prompts === null)
     throw usageError(`\`${name}\` must give their passphrase, and there is no terminal`, FD_HINT);
-  const passphrase = given ?? (await prompts?.password(`Passphrase of ${name}`)) ?? '';
-  const human = await humans.unlock(name, passphrase);
+  const human =
+    given === undefined && prompts !== null
+      ? await askUntilRight(invocation, `Passphrase of ${name}`, (typed) => humans.unlock(name, typed))
+      : await humans.unlock(name, given ?? '');
   if (unlocking.adminFor !== undefined) await humans.demand(human.principal, 'admin', unlocking.adminFor);
   return human;
 }
@@ -121,17 +124,44 @@ async function signIn(invocation: Invocation, given: string | undefined): Promis
   const name = args.text('as');
   const { humans, lookForServer } = await invocation.reach();
   if (given !== undefined) return humans.unlock(name, given);
+  await lookForServer?.().catch((error: unknown) => {
+    throw namedBy(server, error);
+  });
   if (prompts !== null) {
-    await lookForServer?.();
     // Anyone who types it sees where it goes.
     const at = server === null ? '' : ` at ${new URL(server.url).host || server.url}`;
     const of = name === undefined ? '' : ` of ${name}`;
-    return humans.unlock(name, await prompts.password(`Passphrase${of}${at}`));
+    return askUntilRight(invocation, `Passphrase${of}${at}`, (typed) => humans.unlock(name, typed));
   }
   throw usageError(
     `at the server of \`${server?.from}\` this is for a human, who must give their passphrase, and there is no terminal`,
     FD_HINT,
   );
+}
+
+/** What named the server may be a variable that nobody remembers. */
+function namedBy(server: Server | null, error: unknown): unknown {
+  if (!(error instanceof PhasegateError) || server === null) return error;
+  const { code, message, hint } = error;
+  const more = { cause: error, ...(hint === undefined ? {} : { hint }) };
+  return new PhasegateError(code, `${message}, the server that \`${server.from}\` names`, more);
+}
+
+/** A slip of the finger is no reason to begin anew. Each try is recorded and counted as if it came by itself. */
+async function askUntilRight(
+  { prompts, out }: Invocation,
+  question: string,
+  unlock: (typed: string) => Promise<UnlockedHuman>,
+): Promise<UnlockedHuman> {
+  for (let mistakes = 0; ; mistakes += 1) {
+    try {
+      return await unlock((await prompts?.password(asked(question, mistakes))) ?? '');
+    } catch (error) {
+      const isWrong = error instanceof PhasegateError && error.code === 'credential_invalid';
+      if (!isWrong || mistakes === TRIES - 1) throw error;
+      await out.log(error.message);
+    }
+  }
 }
 
 async function whichHuman(humans: Humans, { args, prompts }: Invocation): Promise<string> {

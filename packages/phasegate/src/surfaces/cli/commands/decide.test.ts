@@ -148,15 +148,19 @@ test('the line that was printed for one gate does not approve the one that opene
   await shell.call(['done', run, '--phase', 'PRODUCTION']);
   expect((await shell.callAs('open sesame', [...words, '--json'])).json()).toMatchObject({
     error: 'shown_changed',
-    message: expect.stringContaining(`\`phasegate status ${run} --as NAME\``),
+    message: expect.stringContaining(`\`phasegate status ${run} --as maria\``),
   });
   // Without the hash the same line would have served for any gate.
   expect(await shell.callAs('open sesame', words.slice(0, 4))).toMatchObject({
     code: 2,
     stderr: expect.stringMatching(
-      new RegExp(`\`--shown HASH\` is missing[^]*\`phasegate status ${run} --as NAME\``),
+      new RegExp(`\`--shown HASH\` is missing[^]*\`phasegate status ${run} --as maria\``),
     ),
   });
+  // Left out, it is the run that is meant; no passphrase is read for that.
+  expect((await shell.call(['decide', '--option', 'Approve'])).stderr).toContain(
+    `hint: \`phasegate status ${run} --as maria\` prints the card`,
+  );
   expect((await shell.call(['status', run, '--json'])).json()).toMatchObject({
     status: 'waiting',
     phase: 'PRODUCTION',

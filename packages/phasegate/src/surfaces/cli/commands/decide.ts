@@ -9,7 +9,7 @@ import { reportRun } from '../reportSubmitted.ts';
 import { humanAndRun } from '../runOf.ts';
 import { showsUnicode } from '../text/ascii.ts';
 import { cardText } from '../text/cardText.ts';
-import { HUMAN_OPTIONS } from '../unlockHuman.ts';
+import { HUMAN_OPTIONS, LOCAL_AGENT } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
 
 /** `phasegate decide`: a human's signed choice at a gate. */
@@ -42,7 +42,7 @@ export const decide: CliCommand = {
   server: 'used',
   async run(invocation) {
     const { args, out, prompts } = invocation;
-    demandShown(invocation);
+    await demandShown(invocation);
     const before = await seenBefore(invocation);
     if (before !== null && before.gate === null) return refuse(out, notWaiting(before));
     const { human, runId } = await humanAndRun(invocation, 'at a gate');
@@ -56,7 +56,7 @@ export const decide: CliCommand = {
       if (made?.verdict.allowed) return reportRun(out, made);
       return refuse(out, {
         error: 'shown_changed',
-        message: `what is to be decided is not what was shown: read the card again with \`${statusCall(invocation, runId)}\``,
+        message: `what is to be decided is not what was shown: read the card again with \`${statusCall(invocation, runId, human.principal.name)}\``,
       });
     }
     if (prompts !== null) {
@@ -86,7 +86,11 @@ export const decide: CliCommand = {
 };
 
 function notWaiting({ run, status }: Pick<RunView, 'run' | 'status'>) {
-  return { error: 'run_not_waiting', message: `run \`${run}\` is ${status} and waits at no gate` } as const;
+  return {
+    error: 'run_not_waiting',
+    message: `run \`${run}\` is ${status} and waits at no gate`,
+    next_action: `phasegate status ${shellWord(run)}`,
+  } as const;
 }
 
 /** A decision on a card that stands there no longer is refused by the engine, as all are, so that it is on record. */
@@ -108,20 +112,31 @@ interface Stale {
 }
 
 /** INVARIANT: nobody decides unseen. Another gate may have opened since the line was copied that is now pasted. */
-function demandShown(invocation: Invocation): void {
+async function demandShown(invocation: Invocation): Promise<void> {
   const { args, prompts } = invocation;
-  const runId = args.positionals[0] || 'RUN';
   if (prompts !== null || args.text('option') === undefined || args.text('shown') !== undefined) return;
   throw usageError(
     '`--shown HASH` is missing: there is no terminal to show the gate card on, so say which one was read',
-    `\`${statusCall(invocation, runId)}\` prints the card, and the command with its hash`,
+    `\`${await whereItIsRead(invocation)}\` prints the card, and the command with its hash`,
   );
 }
 
+/** That call with what is known without a passphrase: the one run that an agent here sees at a gate, the one human. */
+async function whereItIsRead(invocation: Invocation): Promise<string> {
+  const [word = ''] = invocation.args.positionals;
+  if (invocation.server !== null) return statusCall(invocation, word || 'RUN');
+  const open = await invocation.open();
+  const { candidatesFor } = await import('../chooseRun.ts');
+  const [run, ...runs] = word === '' ? await candidatesFor(open.as(LOCAL_AGENT), 'at a gate') : [];
+  const [human, ...humans] = await open.humans.list();
+  const runId = run === undefined || runs.length > 0 ? word || 'RUN' : run.run;
+  return statusCall(invocation, runId, human === undefined || humans.length > 0 ? undefined : human.name);
+}
+
 /** The call that prints the card: only a human is shown it, and where the run is. */
-function statusCall({ args, server }: Invocation, runId: string): string {
+function statusCall({ args, server }: Invocation, runId: string, only = 'NAME'): string {
   const at = server?.from === '--url' ? ` --url ${shellWord(server.url)}` : '';
-  return `phasegate status ${shellWord(runId)} --as ${shellWord(args.text('as') ?? 'NAME')}${at}`;
+  return `phasegate status ${shellWord(runId)} --as ${shellWord(args.text('as') ?? only)}${at}`;
 }
 
 /** An option from the command line was chosen before the card was on the screen. */

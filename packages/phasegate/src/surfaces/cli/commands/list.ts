@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { PhasegateError } from '@phasegate/core';
+import { PhasegateError, type Problem } from '@phasegate/core';
 import { oneLine } from '@phasegate/core/model';
-import type { CatalogEntry, DifferingFile, Project } from '../../../runtime/ports.ts';
+import type { Catalog, CatalogEntry, DifferingFile, Project } from '../../../runtime/ports.ts';
 import type { CliCommand, Invocation } from '../command.ts';
 import { problemLine } from '../failure.ts';
 import { phaseIdOf } from '../phaseIdOf.ts';
 import { table } from '../text/table.ts';
 
-/** `phasegate list`: workflows found, without running any of their code. */
+/** `phasegate list`: workflows found and what is wrong with them, without running any of their code. */
 export const list: CliCommand = {
   usage: ['list'],
   details:
@@ -20,7 +20,7 @@ export const list: CliCommand = {
   async run(invocation) {
     const { out } = invocation;
     const { root, catalog } = await invocation.project();
-    const entries = await catalog.list();
+    const entries = await withProblems(catalog);
     const standing = await standingOf(invocation, entries);
     const workflows = entries.map(({ id, title, path, format, phases, problems }, place) => ({
       id,
@@ -41,7 +41,7 @@ export const list: CliCommand = {
           format,
           phases === null ? '?' : phases.join(' '),
           path,
-          problems.some(({ severity }) => severity === 'error')
+          problems.some(isError)
             ? out.paint.red('has problems')
             : out.paint.yellow(standingText(standing[place])),
         ]),
@@ -53,6 +53,33 @@ export const list: CliCommand = {
     return 0;
   },
 };
+
+/** The workflows with all that keeps them from being started. Of TypeScript only what its text shows: no code runs. */
+async function withProblems(catalog: Catalog): Promise<readonly CatalogEntry[]> {
+  const entries = await catalog.list();
+  return Promise.all(
+    entries.map(async (entry) => {
+      if (entry.format === 'typescript' || entry.problems.some(isError)) return entry;
+      return { ...entry, problems: [...entry.problems, ...(await problemsOf(entry.path, catalog))] };
+    }),
+  );
+}
+
+async function problemsOf(path: string, catalog: Catalog): Promise<readonly Problem[]> {
+  try {
+    await catalog.load(path);
+    return [];
+  } catch (error) {
+    if (!(error instanceof PhasegateError)) throw error;
+    const { code, message, problems } = error;
+    if (problems.length > 0) return problems;
+    return [{ file: path, line: 1, column: 1, code, message, severity: 'error' }];
+  }
+}
+
+function isError({ severity }: Problem): boolean {
+  return severity === 'error';
+}
 
 /** How a workflow stands to what humans accepted, where it is not the same. */
 type Standing = { readonly accepted: false; readonly differs?: readonly DifferingFile[] };

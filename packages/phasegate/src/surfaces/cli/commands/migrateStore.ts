@@ -49,6 +49,9 @@ export const migrateStore: CliCommand = {
       throw usageError('`--from` names something else than the file of this project', FROM);
     if (to === undefined)
       throw usageError('`--to` is missing', 'name an empty database: postgres://USER@HOST/NAME');
+    // Without the value, as above; and before anybody is asked for a passphrase.
+    if (!/^postgres(?:ql)?:\/\//i.test(to))
+      throw usageError('`--to` is not an address of PostgreSQL', 'write it as postgres://USER@HOST/NAME');
     await unlockHuman(invocation, { adminFor: 'moving the state' });
     // What is moved must not be open here.
     await invocation.close();

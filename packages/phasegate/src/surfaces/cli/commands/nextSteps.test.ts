@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeShell } from '../fixtures/callCli.ts';
@@ -23,9 +24,27 @@ test.each<[string, readonly string[], string]>([
     ['task', 'run-0123456789abcdef0123', '1'],
     'usage: `phasegate task [RUN] PHASE N`',
   ],
+  ['a file to validate that is not there', ['validate', 'nope.yaml'], 'name a file or folder of the project'],
+  [
+    'a workflow with a problem',
+    ['check', 'bad'],
+    'correct the file; `phasegate validate bad.workflow.yaml` shows each line',
+  ],
+  ['records that are not a number', ['audit', 'tail', '-n', 'x'], 'phasegate audit tail -n 20'],
+  ['no runs at all', ['runs', '--limit', '0'], 'leave it out for 100'],
+  ['a priority in words', ['start', 'w', '--priority', 'high'], 'leave it out for 0; what is higher'],
+  ['a param without a value', ['start', 'w', '--param', 'foo'], 'write `--param NAME=VALUE`'],
+  [
+    'a webhook that is not an address',
+    ['webhooks', 'add', 'foo'],
+    'give an address that begins with `https://`',
+  ],
+  ['a project that is not there', ['runs', '--project', '/nope'], 'name the folder of a project'],
+  ['a worker without a server', ['worker', '--', 'true'], 'take the address that `phasegate serve`'],
   ['a number that is none', ['simulate', 'w', '--runs', 'abc'], 'see `phasegate simulate --help`'],
 ])('%s: the refusal ends with the next step', async (_, words, hint) => {
-  const { stderr } = await makeShell({ 'w.workflow.yaml': WORKFLOW }).call(words);
+  const bad = 'workflow: bad\nphases: { A: { next: NOWHERE } }\n';
+  const { stderr } = await makeShell({ 'w.workflow.yaml': WORKFLOW, 'bad.workflow.yaml': bad }).call(words);
 
   expect(stderr).toMatch(/^error: /);
   expect(stderr).toContain(`\nhint: ${hint}`);
@@ -70,4 +89,92 @@ test('what is not a backup of the project: the refusal says that nothing changed
     const { stderr } = await shell.callAs('open sesame', ['restore', file]);
     expect(stderr).toContain('\nhint: nothing was changed; name a backup of this project, ');
   }
+});
+
+test('a backup where a file is: the refusal says what to name; one in the workspace: it is said who can read it', async () => {
+  const shell = makeShell({ 'w.workflow.yaml': WORKFLOW });
+  const outside = await shell.call(['backup', join(shell.root, '../copy')]);
+  const inside = await shell.call(['backup', join(shell.root, 'copy')]);
+  const again = await shell.call(['backup', join(shell.root, 'copy')]);
+
+  expect(outside).toMatchObject({ code: 0, stderr: '' });
+  expect(inside).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining('the copy lies in the workspace'),
+  });
+  expect(again.code).toBe(1);
+  expect(again.stderr).toContain('\nhint: name a file that is not there yet');
+});
+
+test('a decision where no gate is: the refusal names what shows the run', async () => {
+  const shell = makeShell({ 'w.workflow.yaml': WORKFLOW });
+  const run = String((await shell.call(['start', 'w', '--json'])).json().run);
+  await shell.callAs('open sesame', ['humans', 'add', 'maria']);
+
+  const decide = ['decide', run, '--option', 'Approve', '--shown', 'none', '--json'];
+  const { code, json } = await shell.callAs('open sesame', decide);
+
+  expect(code).toBe(1);
+  expect(json()).toMatchObject({ error: 'run_not_waiting', next_action: `phasegate status ${run}` });
+});
+
+test('a config that is wrong is told once, with what looks again', async () => {
+  const shell = makeShell({ 'w.workflow.yaml': WORKFLOW, 'phasegate.config.yaml': 'port: [\n' });
+
+  const { code, stderr } = await shell.call(['start', 'w']);
+
+  expect(code).toBe(2);
+  expect(stderr.match(/phasegate\.config\.yaml:\d+:\d+: /g)).toHaveLength(1);
+  expect(stderr).toContain('\nhint: correct `phasegate.config.yaml` there, and run `phasegate doctor`');
+});
+
+test('a workflow that there is not is told where its runs are asked for, and one without runs has none', async () => {
+  const shell = makeShell({ 'w.workflow.yaml': WORKFLOW });
+
+  expect((await shell.call(['runs', '--workflow', 'w'])).stdout).toBe('no runs\n');
+  expect(await shell.call(['runs', '--workflow', 'nope'])).toMatchObject({
+    code: 0,
+    stdout: 'no runs, and there is no workflow `nope`; `phasegate list` shows them\n',
+  });
+});
+
+test('the address to move to is looked at before a passphrase is asked for, and not repeated', async () => {
+  const shell = makeShell({ 'w.workflow.yaml': WORKFLOW });
+  await shell.callAs('open sesame', ['humans', 'add', 'maria']);
+
+  const { code, stderr } = await shell.call(['migrate-store', '--to', 'foo:secret']);
+
+  expect([code, stderr]).toEqual([2, expect.stringContaining('`--to` is not an address of PostgreSQL')]);
+  expect(stderr).not.toContain('secret');
+});
+
+test('a param that there is not is answered with those there are', async () => {
+  const shell = makeShell({
+    'w.workflow.yaml': `params: { size: { type: string, default: s } }\n${WORKFLOW}`,
+    'v.workflow.yaml': WORKFLOW.replace('workflow: w', 'workflow: v'),
+  });
+
+  const [some, none] = await Promise.all(
+    ['w', 'v'].map((name) => shell.call(['start', name, '--param', 'color=1', '--json'])),
+  );
+  expect(some?.json().message).toContain('there is no param `color`: there is `size`');
+  expect(none?.json().message).toContain('there is no param `color`: the workflow has none');
+});
+
+test('an escalated run whose files are out of scope names the fence before it is resumed', async () => {
+  const shell = makeShell({
+    'w.workflow.yaml': 'workflow: w\nphases: { A: { instructions: Write., writes: ["docs/**"] } }\n',
+  });
+  const run = String((await shell.call(['start', 'w', '--json'])).json().run);
+  writeFileSync(join(shell.root, 'outside.txt'), 'x');
+  for (let tries = 0; tries < 5; tries += 1) await shell.call(['done', run]);
+
+  const { stdout } = await shell.call(['status', run]);
+
+  expect(stdout).toMatch(/status +escalated/);
+  expect(stdout).toContain(`a human acts with: phasegate fence ${run}, and then phasegate resume ${run} or`);
+  const key = String((await shell.call(['agents', 'add', 'eve', '--json'])).json().key);
+  expect((await shell.call(['claim', run], '', { PHASEGATE_KEY: key })).stderr).toContain(
+    `\nhint: \`phasegate status ${run}\` says`,
+  );
 });

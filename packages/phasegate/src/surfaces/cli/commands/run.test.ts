@@ -3,6 +3,7 @@ import { driveLocalRun } from '../../../localRunner.ts';
 import type { Driven, DriveRequest } from '../../../runtime/ports.ts';
 import type { Machine } from '../command.ts';
 import { makeShell, type Shell } from '../fixtures/callCli.ts';
+import { machine } from '../fixtures/drivingMachine.ts';
 
 const NODE = process.execPath;
 const [ENTER, DOWN] = ['\r', '\u001b[B'];
@@ -373,23 +374,6 @@ const ENDED: Driven = {
   outcome: 'completed',
   message: 'what came of it',
 };
-
-/** A process that drives runs for real, or as told. */
-function machine(
-  drive: (request: DriveRequest) => Driven | Promise<Driven> = driveLocalRun,
-  signal = new AbortController().signal,
-): Machine {
-  const none = () => expect.fail('this is not asked for here');
-  return {
-    serveMcp: none,
-    openServer: none,
-    spawnAgent: none,
-    runLaunch: none,
-    stopping: () => signal,
-    driveRun: async (request) => drive(request),
-    testWorkflow: none,
-  };
-}
 
 /** Where it must not come to driving anything. */
 function unused(): Machine {

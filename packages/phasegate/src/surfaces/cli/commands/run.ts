@@ -102,9 +102,20 @@ async function runHere(invocation: Invocation): Promise<Begun> {
     ...(snapshot === undefined ? {} : { snapshot }),
     agent: agent.name,
     capabilities: able,
+  }).catch((error: unknown) => {
+    throw snapshot === undefined ? stillThere(id, error) : error;
   });
   await out.result(driven, () => summary(driven));
   return { code: EXIT_CODES[driven.outcome], run: id };
+}
+
+/** What kept a new run from being driven leaves it there: another `run` with a goal would make one more. */
+function stillThere(id: string, error: unknown): unknown {
+  if (!(error instanceof PhasegateError) || error.hint !== undefined) return error;
+  const { code, message, problems } = error;
+  const run = shellWord(id);
+  const hint = `the new run stays: go on with it then by \`phasegate run ${run}\`, or end it with \`phasegate stop ${run} --reason TEXT\``;
+  return new PhasegateError(code, message, { cause: error, problems, hint });
 }
 
 /** Pausing where someone else has to act is what was asked for; anyone who scripts this tells them apart by `outcome`. */

@@ -1,7 +1,7 @@
 import type { Principal, RunQuery } from '@phasegate/core';
 import { RUN_STATUSES } from '@phasegate/core/contract';
 import { type Goal, goalAuthor } from '@phasegate/core/engine';
-import { oneLine } from '@phasegate/core/model';
+import { didYouMean, oneLine } from '@phasegate/core/model';
 import { encodeLine } from '@phasegate/wire';
 import type { Arguments, CliCommand, Invocation } from '../command.ts';
 import { overriddenMark, paintStatus } from '../text/describeRun.ts';
@@ -28,7 +28,7 @@ export const runs: CliCommand = {
     const query = queryOf(args);
     const caller = await callerOf(invocation);
     const found = await (await invocation.reach()).as(caller).runs(query);
-    const none = found.length === 0 ? await noneText(invocation, caller) : '';
+    const none = found.length === 0 ? await noneText(invocation, caller, query.workflow) : '';
     await out.result({ runs: found.map(encodeLine) }, () => {
       if (found.length === 0) return none;
       const goals = found.some(({ goal }) => goal !== undefined);
@@ -54,7 +54,16 @@ export const runs: CliCommand = {
 /**
  * Nothing found. INVARIANT: an agent is not told whether others have runs; the same is said wherever there may be some.
  */
-async function noneText(invocation: Invocation, { kind }: Principal): Promise<string> {
+async function noneText(
+  invocation: Invocation,
+  { kind }: Principal,
+  workflow: string | undefined,
+): Promise<string> {
+  if (workflow !== undefined && invocation.server === null) {
+    const known = (await (await invocation.project()).catalog.list()).map(({ id }) => id);
+    if (!known.includes(workflow))
+      return `no runs, and there is no workflow \`${oneLine(workflow)}\`${didYouMean(workflow, known)}; \`phasegate list\` shows them`;
+  }
   if (kind !== 'agent' || invocation.server !== null) return 'no runs';
   const { humans, agents } = await invocation.open();
   const mayBeMore = (await humans.list()).length > 0 || (await agents.list()).length > 0;
@@ -81,7 +90,8 @@ function queryOf(args: Arguments): RunQuery {
   if (status !== undefined && known === undefined) {
     throw usageError(`there is no status \`${status}\``, `statuses: ${RUN_STATUSES.join(', ')}`);
   }
-  if (!/^[1-9]\d{0,6}$/.test(limit)) throw usageError('`--limit` needs a number from 1');
+  if (!/^[1-9]\d{0,6}$/.test(limit))
+    throw usageError('`--limit` needs a number from 1', 'leave it out for 100');
   return {
     limit: Number(limit),
     ...(known === undefined ? {} : { status: known }),

@@ -184,6 +184,40 @@ test('a queued run says by which command it is taken up, and a stop without a re
   expect(stopped).toMatchObject({ code: 2, stderr: expect.stringContaining('add `--reason TEXT`') });
 });
 
+test('a run that is queued for one that has the workspace says so once, and --help when a run is queued', async () => {
+  const shell = makeShell({
+    'agent_workflow.yaml':
+      'workflow: errand\nenforcement: { workspace: exclusive }\nphases: { GO: { writes: ["**"] } }\n',
+  });
+  const { run } = (await shell.call(['start', 'errand', '--json'])).json();
+
+  const queued = await shell.call(['start', 'errand']);
+  const asked = await shell.call(['start', 'errand', '--json']);
+  const help = (await shell.call(['start', '--help'])).stdout;
+
+  expect(queued.stdout.match(/so this run waits in the queue until that one has ended/g)).toHaveLength(1);
+  expect(queued.stdout).toContain(`waits for  ${run} of errand`);
+  expect(queued.stdout).not.toContain('note:');
+  // Programs are told both: the warning has a code.
+  expect(asked.json()).toMatchObject({ warnings: [{ code: 'run_exists' }] });
+  expect(help).toMatch(/with --as.*where another run has the workspace/);
+});
+
+test('a run that a human starts is queued, and says by which command it is begun', async () => {
+  const shell = makeShell({
+    'agent_workflow.yaml': 'workflow: errand\nphases: { GO: { instructions: Go } }\n',
+  });
+  await shell.callAs('open sesame', ['humans', 'add', 'maria']);
+  await shell.callAs('open sesame', ['trust', 'errand', '--yes']);
+
+  const { stdout } = await shell.callAs('open sesame', ['start', 'errand', 'go there', '--as', 'maria']);
+
+  expect(stdout).toMatch(/status +queued/);
+  expect(stdout).toMatch(
+    /next +claim the run: `phasegate run run-\w+ --agent NAME`, or `phasegate claim run-/,
+  );
+});
+
 const none = () => expect.fail('this is not asked for here');
 const MACHINE: Machine = {
   serveMcp: none,

@@ -19,7 +19,8 @@ export const start: CliCommand = {
     'shown to everybody who works on the run or decides in it, with who wrote it: you, with --as; else the agent that\n' +
     'started the run. It decides nothing.\n' +
     'Values are JSON where the workflow does not ask for text. `--option` is another name of `--param`.\n' +
-    'A queued run is claimed by `phasegate claim`, `phasegate agent start` or over the API. An agent that starts a run\n' +
+    'A run waits in the queue with --queue, with --as, as no human holds one, and where another run has the workspace.\n' +
+    'It is begun by `phasegate run RUN`, `phasegate claim RUN`, `phasegate agent start` or over the API. An agent that starts a run\n' +
     'without --queue holds it, so it must be able to do what the workflow asks for, and says so with --capability\n' +
     'where nobody did when it was added.\n' +
     WORKTREE_DETAILS,
@@ -42,7 +43,8 @@ export const start: CliCommand = {
     ...HUMAN_OPTIONS,
     as: {
       ...HUMAN_OPTIONS.as,
-      summary: 'start it as this human, by their passphrase: the goal is signed as theirs',
+      summary:
+        'start it as this human, by their passphrase: the goal is signed as theirs, and the run queued',
     },
   },
   positionals: ['WORKFLOW', '[GOAL]'],
@@ -73,7 +75,10 @@ async function startHere(invocation: Invocation): Promise<Begun> {
   const caller = known ?? (await callerOf(invocation));
   const { verdict, view } = await (await invocation.reach()).as(caller).start(request);
   if (view === null) return { code: await reportNotStarted(out, verdict), run: null };
-  const notes = (verdict.warnings ?? []).map(({ message }) => `note: ${message}`);
+  // Which run it waits for, and what ends that, stands in the description already.
+  const isToldThere = (code: string) => code === 'run_exists' && view.waitsFor !== undefined;
+  const warnings = (verdict.warnings ?? []).filter(({ code }) => !isToldThere(code));
+  const notes = warnings.map(({ message }) => `note: ${message}`);
   await out.result(encodeStarted(view, verdict, SHELL), () => [describeRun(view, out), ...notes].join('\n'));
   return { code: 0, run: view.run };
 }
@@ -88,7 +93,10 @@ function queuePlace(args: Arguments): Pick<StartRequest, 'priority' | 'capabilit
   const priority = args.text('priority');
   const capabilities = args.texts('capability');
   if (priority !== undefined && !/^-?\d{1,9}$/.test(priority)) {
-    throw usageError(`\`--priority\` needs a whole number, not \`${priority}\``);
+    throw usageError(
+      `\`--priority\` needs a whole number, not \`${priority}\``,
+      'leave it out for 0; what is higher is claimed first',
+    );
   }
   return {
     ...(priority === undefined ? {} : { priority: Number(priority) }),

@@ -73,7 +73,9 @@ async function withPlace(invocation: Invocation, error: unknown): Promise<unknow
   const { lines } = await serverHere(invocation);
   const told = [...lines, ...(paused === null ? [] : [pauseLine(paused)])];
   if (told.length === 0) return error;
-  return new PhasegateError(error.code, error.message, { hint: [error.hint ?? '', ...told].join('; ') });
+  // A list of runs is a hint of several lines: what would be on the last one would belong to that run.
+  const between = error.hint?.includes('\n') === true ? '\n' : '; ';
+  return new PhasegateError(error.code, error.message, { hint: [error.hint ?? '', ...told].join(between) });
 }
 
 /** The server that judges what hooks ask, where the run is here and a server is to be seen. */

@@ -127,7 +127,10 @@ function isOfClone(agent: NamedAgent): boolean {
 /** Agents talk to the same address, and theirs is HTTP. */
 function serverOf(url: string | undefined): string {
   if (url === undefined)
-    throw usageError('a worker needs a server: `--url URL`, or PHASEGATE_URL in the environment');
+    throw usageError(
+      'a worker needs a server: `--url URL`, or PHASEGATE_URL in the environment',
+      'take the address that `phasegate serve` or `phasegate up` printed',
+    );
   if (!/^https?:/i.test(url)) throw usageError('a worker needs an http or https address');
   return url.replace(/\/+$/, '');
 }

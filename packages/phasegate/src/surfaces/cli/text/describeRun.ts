@@ -157,7 +157,11 @@ function describeEscalation({ run, escalation }: RunView, said: Said): string {
   for (const { message } of escalation.blockers)
     if (message !== escalation.message) lines.push(said(message, '- '));
   const word = shellWord(run);
-  lines.push(`a human acts with: phasegate resume ${word} or phasegate stop ${word} --reason TEXT`);
+  // What was changed outside of the scope is there yet, and would refuse the phase again.
+  const first = escalation.blockers.some(({ code }) => code === 'scope_violation')
+    ? `phasegate fence ${word}, and then `
+    : '';
+  lines.push(`a human acts with: ${first}phasegate resume ${word} or phasegate stop ${word} --reason TEXT`);
   return lines.join('\n');
 }
 
