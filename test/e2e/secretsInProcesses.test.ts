@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { COMMANDS } from '../../packages/phasegate/src/surfaces/cli/commandTable.ts';
 import { someOf } from '../tier.ts';
-import { copyOf, makeProject, PROGRAM, phasegate, startRun, type TestProject } from './cli.ts';
+import { asProcess, copyOf, makeProject, PROGRAM, phasegate, startRun, type TestProject } from './cli.ts';
 
 // On Linux alone there is /proc to walk, and with it the way the secrets would be found.
 const onLinux = describe.runIf(process.platform === 'linux');
@@ -125,6 +125,9 @@ onLinux('no descriptor, environment or argument of a process of ours holds a sec
         expect(find(started.child.pid ?? 0, secrets)).toEqual([]);
         ended = await Promise.race([started.ended.then(() => true), turn().then(() => false)]);
       }
+      // A server in the background outlives the command, and the test.
+      if (existsSync(join(project.stateDir, 'server.json')))
+        expect((await asProcess(project, ['down'], { passphrase: PASSPHRASE })).code).toBe(0);
     },
     LONG,
   );
