@@ -1,4 +1,4 @@
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '@phasegate/core';
 import { expect, test } from 'vitest';
@@ -16,6 +16,18 @@ phases:
   'wide.workflow.yaml': `
 workflow: wide
 enforcement: { workspace: shared }
+phases:
+  A: { allowed_tools: [write_files], writes: ["**"] }
+  B: { instructions: more }
+`,
+  'review.workflow.yaml': `
+workflow: review
+phases:
+  A: { allowed_tools: [read_files] }
+  B: { instructions: more }
+`,
+  'plain.workflow.yaml': `
+workflow: plain
 phases:
   A: { allowed_tools: [write_files], writes: ["**"] }
   B: { instructions: more }
@@ -59,6 +71,45 @@ test('an agent that holds a second run with a wider scope excuses nothing with i
   const refused = await complete(siege, mine.token);
 
   expect(refused).toMatchObject({ status: 409, body: { error: 'scope_violation' } });
+});
+
+test.each([
+  ['narrow', 'wide'],
+  ['review', 'plain'],
+])('nor by giving the first one back and taking it again (%s beside %s)', async (first, second) => {
+  const siege = await laySiege({ files: FILES, here: true });
+  const ada = await siege.agent('ada');
+  await siege.queue(first);
+  const mine = await siege.claim('ada', ada);
+  await siege.queue(second);
+  const wider = await siege.claim('ada', ada);
+  await write(siege, wider.token, 'package.json');
+  const path = '/api/v1/tasks/release';
+  const given = { method: 'POST', path, headers: [bearer(ada)], body: { task_id: mine.run } };
+  expectStatus(await siege.send(given), 200);
+  const again = await siege.claim('ada', ada);
+
+  expect(again.run).toBe(mine.run);
+  expect(await complete(siege, again.token)).toMatchObject({
+    status: 409,
+    body: { error: 'scope_violation' },
+  });
+});
+
+test('a call that is over takes no file away: one that is gone since is nobody’s', async () => {
+  const siege = await laySiege({ files: FILES, here: true });
+  const [ada, bob] = [await siege.agent('ada'), await siege.agent('bob')];
+  await siege.queue('narrow');
+  const mine = await siege.claim('ada', ada);
+  await siege.queue('wide');
+  const other = await siege.claim('bob', bob);
+  await write(siege, other.token, 'package.json');
+  rmSync(join(siege.project.root, 'package.json'));
+
+  const refused = await complete(siege, mine.token);
+
+  expect(refused).toMatchObject({ status: 409, body: { error: 'scope_violation' } });
+  expect(JSON.stringify(refused.body)).toContain('`package.json` was removed');
 });
 
 test('a change is named with the call that made it, where the audit knows', async () => {

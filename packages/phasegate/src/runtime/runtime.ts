@@ -201,11 +201,14 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     {
       principal,
       jti,
+      call,
       given,
       anywhere = false,
     }: {
       readonly principal: Principal;
       readonly jti?: string | undefined;
+      /** What its end is recorded under, where it is carried out here. */
+      readonly call?: string;
       readonly given?: Verdict | undefined;
       /** What is judged is not done here: its paths are those of the run's own folder. */
       readonly anywhere?: boolean;
@@ -221,7 +224,8 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     // Which token it was asked with is the start of any inquiry.
     const known = jti === undefined ? data : { ...data, token: jti };
     const event = 'tool_judged' as const;
-    const note = { time: time(run), principal: nameOf(principal), event, data: known };
+    const kept = call === undefined || !verdict.allowed ? known : { ...known, call };
+    const note = { time: time(run), principal: nameOf(principal), event, data: kept };
     const through: Verdict = verdict.allowed || !permissive ? verdict : letThrough(verdict);
     // Let through, it is not a denial to anyone.
     if (run !== null && mine) park(run, use, through);
@@ -257,7 +261,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     for (let round = 0; round < ROUNDS; round++) {
       const { run, version } = await load(runId);
       if (run.epoch !== epoch) throw tokenRefused('dead_epoch');
-      const found = await judged(run, use, { principal, jti });
+      const found = await judged(run, use, { principal, jti, call: call.id });
       // Judged once: a second look could allow what is then not under way.
       if (!found.verdict.allowed) return onRecord(run, found, admitted);
       if (await parts.calls.begin(call, version, [found.note], heldAt(admitted))) return found.verdict;

@@ -293,7 +293,7 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
       parts.seal,
     );
     // What the engine carried out itself is `observed`; checks that want that class will look for this record.
-    const told = { tool: call.tool, ok: result.ok, receipt: { ...receipt } };
+    const told = { tool: call.tool, ok: result.ok, call: record.id, receipt: { ...receipt } };
     await work.ended([draftOf(admitted, 'tool_executed', told)]);
     return { result, receipt };
   }

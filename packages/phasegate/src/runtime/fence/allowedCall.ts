@@ -47,28 +47,39 @@ export function endOf(executed: AuditRecord): number {
   return typeof ended === 'string' ? Date.parse(ended) : Number.NaN;
 }
 
-/** What a verdict and its execution have in common. */
+/** What a verdict and its execution have in common. Until 0.2 records had no name of their call: the newest counts. */
 export function keyOf({ run, principal, data }: AuditRecord): string {
-  return `${run} ${principal} ${String(own(data, 'tool'))}`;
+  const call = own(data, 'call');
+  return typeof call === 'string' ? call : `${run} ${principal} ${String(own(data, 'tool'))}`;
 }
 
-/** Long texts are copied, as a part of one keeps all of it in memory. */
+/** The command line or the paths, in short. */
 function whatOf(input: Json | undefined): string {
   const command = own(input ?? null, 'command');
-  if (typeof command === 'string') return command.length > 60 ? copied(`${command.slice(0, 60)}…`) : command;
-  return isJsonObject(input) ? (pathsOf(input) ?? []).slice(0, 3).join(', ') : '';
+  if (typeof command === 'string') return beginning(command, 60);
+  return isJsonObject(input) ? beginning((pathsOf(input) ?? []).slice(0, 3).join(', '), 180) : '';
 }
 
-function copied(text: string): string {
-  return Buffer.from(text, 'utf16le').toString('utf16le');
+/** Copied where it is cut, as a part of a text keeps all of it in memory. */
+function beginning(text: string, most: number): string {
+  if (text.length <= most) return text;
+  return Buffer.from(`${text.slice(0, most)}…`, 'utf16le').toString('utf16le');
 }
 
 /** The clock that dates files goes in steps. */
 export const COARSE_MS = 50;
 
+/** A call that Phasegate does not carry out has no end on record, and does not last longer than this. */
+export const LONGEST_MS = 600_000;
+
+/** Until when a call may have gone on; one whose end is not known by itself, not longer than any. */
+export function lastsUntil({ started, ended, carriedOut }: AllowedCall): number {
+  return carriedOut ? ended : started + LONGEST_MS;
+}
+
 /** Whether something that changed then may have changed in the time of a call. */
-export function isWithin({ started, ended }: AllowedCall, at: number): boolean {
-  return at >= started - COARSE_MS && at <= ended + COARSE_MS;
+export function isWithin(call: AllowedCall, at: number): boolean {
+  return at >= call.started - COARSE_MS && at <= lastsUntil(call) + COARSE_MS;
 }
 
 /** What our own tools write to before they put it in its place. */

@@ -1,7 +1,8 @@
 import type { Json } from '@phasegate/core';
 import { expect, test } from 'vitest';
 import { openMemoryProject } from '../fixtures/openMemoryProject.ts';
-import type { FeedSince } from '../ports.ts';
+import type { FeedRecord, FeedSince } from '../ports.ts';
+import { isWithin } from './allowedCall.ts';
 import { createCallsInAudit } from './callsInAudit.ts';
 import { createKeptCalls, type KeptCalls } from './keptCalls.ts';
 
@@ -31,7 +32,7 @@ for (const kind of ['memory', 'sqlite'] as const) {
     expect(again).toBe(read);
     expect(handed()).toBe(read + 1);
     expect(second.calls.map(({ started }) => new Date(started).toISOString())).toEqual([at(1), at(2)]);
-    expect(kept()).toEqual({ calls: 2, open: 1, claims: 0 });
+    expect(kept()).toEqual({ calls: 2, open: 1, handovers: 0 });
   });
 }
 
@@ -84,29 +85,78 @@ test('runs that go back further and further make it read again only seldom', asy
   expect(queries.length).toBeLessThan(12);
 });
 
-test('a call ends where it was carried out, also when that is recorded after a look', async () => {
+test('a call ends where it was carried out, whatever else goes on, also when that is recorded after a look', async () => {
   const { audit, record, bob } = await bed('sqlite');
   await record([
-    judged(bob, { tool: 'write_files', path: 'a', time: at(1) }),
-    judged(bob, { tool: 'bash', command: 'make', time: at(1) }),
+    judged(bob, { tool: 'write_files', path: 'a', time: at(1), call: 'call-1' }),
+    judged(bob, { tool: 'write_files', path: 'b', time: at(1), call: 'call-2' }),
+    judged(bob, { tool: 'bash', command: 'make', time: at(1), call: 'call-3' }),
     judged(bob, { tool: 'write_files', path: 'old', time: at(-30) }),
+    judged(bob, { tool: 'write_files', path: 'asked', time: at(1) }),
     { ...judged(bob, { tool: 'write_files', path: 'no', time: at(1) }, false) },
   ]);
-  const changes = ['a', 'old', 'no', 'src/.phasegate-0123456789abcdef.tmp'].map((path) => ({ path }));
-  const before = await audit.since(entered(bob, 0), changes);
+  const changes = ['a', 'b', 'old', 'asked', 'no', 'src/.phasegate-0123456789abcdef.tmp'];
+  const before = await audit.since(
+    entered(bob, 0),
+    changes.map((path) => ({ path })),
+  );
   await record([
-    executed(bob, 'write_files', at(2)),
-    executed(bob, 'bash', at(3)),
-    judged(bob, { tool: 'write_files', path: 'src/x', time: at(4) }),
+    executed(bob, 'write_files', { time: at(2), call: 'call-1' }),
+    executed(bob, 'write_files', { time: at(3), call: 'call-2' }),
+    executed(bob, 'bash', { time: at(4), call: 'call-3' }),
+    judged(bob, { tool: 'write_files', path: 'src/x', time: at(5) }),
   ]);
-  const after = await audit.since(entered(bob, 0), changes);
+  const after = await audit.since(
+    entered(bob, 0),
+    changes.map((path) => ({ path })),
+  );
 
-  expect(before.calls).toMatchObject([{ wrote: ['a'], ended: Number.POSITIVE_INFINITY }]);
+  expect(before.calls).toMatchObject(
+    [['a'], ['b'], ['asked']].map((wrote) => ({ wrote, ended: Number.POSITIVE_INFINITY })),
+  );
   expect(after.calls).toMatchObject([
-    { wrote: ['a'] },
-    { tool: 'bash', what: 'make', ended: Date.parse(at(3)), carriedOut: true },
+    { wrote: ['a'], ended: Date.parse(at(2)), carriedOut: true },
+    { wrote: ['b'], ended: Date.parse(at(3)), carriedOut: true },
+    { tool: 'bash', what: 'make', ended: Date.parse(at(4)), carriedOut: true },
+    { wrote: ['asked'], carriedOut: false },
     { wrote: ['src/x'] },
   ]);
+  const within = after.calls.map((call) =>
+    [2.5, 10, 12].map((minute) => isWithin(call, Date.parse(at(minute)))),
+  );
+  // Of a call that Phasegate did not carry out nobody knows the end: it is not longer than ten minutes.
+  expect(within.slice(0, 4)).toEqual([
+    [false, false, false],
+    [true, false, false],
+    [true, false, false],
+    [true, true, false],
+  ]);
+});
+
+test('who held a run is known from the first time in its phase, and not where it may have been let go', async () => {
+  const { audit, record, bob } = await bed('memory', () => createKeptCalls({ calls: 40, ofRun: 5, open: 6 }));
+  const handed = (event: 'run_claimed' | 'run_released', minute: number, run = bob.run) => ({
+    run,
+    event,
+    time: at(minute),
+    principal: 'agent:bob',
+    data: { holder: 'bob' },
+  });
+  await record([
+    handed('run_claimed', -1),
+    handed('run_claimed', 1),
+    handed('run_released', 2),
+    handed('run_claimed', 3),
+  ]);
+  const known = await audit.since(entered(bob, 0), []);
+  for (let n = 0; n < 4; n += 1) await record([handed('run_claimed', 4 + n)]);
+  const lost = await audit.since(entered(bob, 0), []);
+  const later = await audit.since(entered(bob, 8), []);
+
+  expect(known.handovers.isCut).toBe(false);
+  expect(known.handovers.ofAgents.get('bob')?.map(({ took }) => took)).toEqual([true, false, true]);
+  expect(lost.handovers.isCut).toBe(true);
+  expect(later.handovers.isCut).toBe(false);
 });
 
 test('only so much is kept, and the agent that has most loses its own', async () => {
@@ -116,7 +166,7 @@ test('only so much is kept, and the agent that has most loses its own', async ()
   for (let n = 0; n < 300; n += 1) {
     await record([judged(bob, { tool: 'write_files', path: `b${n}`, time: at(1) })]);
     await record([judged(bob, { tool: `mcp:one/t${n}`, path: 'x', time: at(1) })]);
-    await record([executed(bob, `mcp:one/t${n}`, at(2))]);
+    await record([executed(bob, `mcp:one/t${n}`, { time: at(2) })]);
   }
   const paths = ['a', ...Array.from({ length: 300 }, (_, n) => `b${n}`)].map((path) => ({ path }));
   const { calls } = await audit.since(entered(ada, 0), paths);
@@ -131,6 +181,28 @@ test('only so much is kept, and the agent that has most loses its own', async ()
   expect(kept().open).toBeLessThanOrEqual(6);
   expect(later.calls).toMatchObject([{ principal: 'agent:ada' }]);
 });
+
+test('what was let go is not held until its end either, and is counted once', () => {
+  const kept = createKeptCalls({ calls: 100, ofRun: 5, open: 20 });
+  const listed = new Set<string>();
+  for (let n = 0; n < 1000; n += 1) {
+    const paths = Array.from({ length: 1 + (n % 7) }, (_, at) => `f${n}-${at}`);
+    for (const path of paths) listed.add(path);
+    kept.take(feedRecord(n, `run${n}`, { tool: 'write_files', paths }), 'allowed');
+  }
+  const found = kept.of({ run: 'other', since: START, paths: [...listed] });
+  const weight = found.reduce((sum, { wrote }) => sum + wrote.length, 0);
+
+  expect(found.length).toBeGreaterThan(0);
+  expect(kept.size()).toEqual({ calls: weight, open: found.length, handovers: 0 });
+  expect(weight).toBeLessThanOrEqual(100);
+});
+
+function feedRecord(id: number, run: string, { tool, paths }: { tool: string; paths: readonly string[] }) {
+  const data = { tool, input: { paths }, allowed: true };
+  const record = { id, run, seq: id, time: at(1), principal: 'agent:bob', event: 'tool_judged', data };
+  return record as unknown as FeedRecord;
+}
 
 type Who = { readonly run: string; readonly name: string };
 
@@ -173,25 +245,25 @@ async function bed(kind: 'memory' | 'sqlite', make: () => KeptCalls = createKept
 type Sizes = ReturnType<KeptCalls['size']>;
 
 interface Draft {
-  readonly event: 'tool_judged' | 'tool_executed';
+  readonly event: 'tool_judged' | 'tool_executed' | 'run_claimed' | 'run_released';
   readonly time: string;
   readonly principal: string;
   readonly data: Json;
 }
 
-function judged({ run, name }: Who, call: Readonly<Record<string, string>>, allowed = true) {
-  const { tool = '', time = '', ...input } = call;
+function judged({ run, name }: Who, words: Readonly<Record<string, string>>, allowed = true) {
+  const { tool = '', time = '', call, ...input } = words;
   return {
     run,
     event: 'tool_judged' as const,
     time,
     principal: `agent:${name}`,
-    data: { tool, input, allowed },
+    data: { tool, input, allowed, ...(call === undefined ? {} : { call }) },
   };
 }
 
-function executed({ run, name }: Who, tool: string, time: string) {
-  const data = { tool, receipt: { ended_at: time } };
+function executed({ run, name }: Who, tool: string, { time, call }: { time: string; call?: string }) {
+  const data = { tool, receipt: { ended_at: time }, ...(call === undefined ? {} : { call }) };
   return { run, event: 'tool_executed' as const, time, principal: `agent:${name}`, data };
 }
 

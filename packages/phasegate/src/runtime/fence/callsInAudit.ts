@@ -1,14 +1,14 @@
 import { own, type Run } from '@phasegate/core';
 import type { FeedRecord, Store } from '../ports.ts';
-import { type AllowedCall, COARSE_MS } from './allowedCall.ts';
-import { type Claim, createKeptCalls, type KeptCalls, LONGEST_MS } from './keptCalls.ts';
+import { type AllowedCall, COARSE_MS, LONGEST_MS } from './allowedCall.ts';
+import { createKeptCalls, type Handovers, type KeptCalls } from './keptCalls.ts';
 
-/** What the audit has of calls and claims since a run entered its phase. */
+/** What the audit has of calls and handovers since a run entered its phase. */
 export interface CallsSince {
   /** Allowed calls that name a path that changed, of all runs, and others that were carried out for this one, in their order. */
   readonly calls: readonly AllowedCall[];
   /** Of this run. */
-  readonly claims: readonly Claim[];
+  readonly handovers: Handovers;
 }
 
 /** Calls as the audit has them, of all runs and all processes. */
@@ -55,7 +55,7 @@ export function createCallsInAudit(
     const end = await store.feedEnd();
     while (now.after === undefined || now.after < end) {
       const page = await store.feedSince({
-        events: ['tool_judged', 'tool_executed', 'run_claimed'],
+        events: ['tool_judged', 'tool_executed', 'run_claimed', 'run_released'],
         since: new Date(now.from).toISOString(),
         limit: PAGE,
         ...(now.after === undefined ? {} : { after: now.after }),
@@ -80,7 +80,7 @@ export function createCallsInAudit(
       const { calls } = await read(since - LONGEST_MS);
       return {
         calls: calls.of({ run: id, since, paths: changes.map(({ path }) => path) }),
-        claims: calls.claims(id).filter(({ time }) => time > enteredAt),
+        handovers: calls.handovers(id, enteredAt),
       };
     },
   };
@@ -95,7 +95,8 @@ interface Known {
 }
 
 function take(calls: KeptCalls, record: FeedRecord): void {
-  if (record.event === 'run_claimed') calls.take(record, 'claimed');
+  if (record.event === 'run_claimed') calls.take(record, 'took');
+  else if (record.event === 'run_released') calls.take(record, 'let go');
   else if (record.event === 'tool_executed') calls.take(record, 'executed');
   else if (own(record.data, 'allowed') === true) calls.take(record, 'allowed');
 }

@@ -1,13 +1,21 @@
 import { own } from '@phasegate/core';
 import type { FeedRecord } from '../ports.ts';
-import { type AllowedCall, callOf, endOf, keyOf, keysOf, lookKey } from './allowedCall.ts';
+import { type AllowedCall, callOf, endOf, keyOf, keysOf, lastsUntil, lookKey } from './allowedCall.ts';
 
-/** When an agent took up a run, or an item of it. */
-export interface Claim {
-  readonly run: string;
+/** When an agent took up a run, or let it go. */
+export interface Handover {
   readonly holder: string;
   /** ISO time. */
   readonly time: string;
+  readonly took: boolean;
+}
+
+/** The handovers of a run since a time. */
+export interface Handovers {
+  /** Of each agent, in their order. */
+  readonly ofAgents: ReadonlyMap<string, readonly Handover[]>;
+  /** Whether there may have been more. */
+  readonly isCut: boolean;
 }
 
 /** What is asked of it. */
@@ -25,14 +33,14 @@ export interface KeptCalls {
   take(record: FeedRecord, said: TakenRecord): void;
   /** Calls of all runs that name one of the paths, and what else was carried out for this run, in their order. */
   of(asked: AskedCalls): readonly AllowedCall[];
-  /** The last time each holder took up a run. */
-  claims(run: string): readonly Claim[];
+  /** Those of a run since a time, as ISO. */
+  handovers(run: string, since: string): Handovers;
   /** How much is kept. */
-  size(): Readonly<Record<'calls' | 'open' | 'claims', number>>;
+  size(): Readonly<Record<'calls' | 'open' | 'handovers', number>>;
 }
 
 /** What a record is to the fence. */
-export type TakenRecord = 'claimed' | 'executed' | 'allowed';
+export type TakenRecord = 'took' | 'let go' | 'executed' | 'allowed';
 
 /** How much is kept. */
 export interface KeptCallsLimits {
@@ -40,7 +48,7 @@ export interface KeptCallsLimits {
   readonly calls: number;
   /** Calls of a run that name no path: they only say during what a change was made. */
   readonly ofRun: number;
-  /** Kinds of calls that may still be carried out, and claims. */
+  /** Calls that may still be carried out, and handovers. */
   readonly open: number;
 }
 
@@ -48,6 +56,8 @@ const LIMITS: KeptCallsLimits = { calls: 50_000, ofRun: 1000, open: 20_000 };
 
 interface Kept {
   readonly id: number;
+  /** Under what its end is looked for. */
+  readonly key: string;
   call: AllowedCall;
   isListed: boolean;
   isGone: boolean;
@@ -63,8 +73,8 @@ export function createKeptCalls(limits: KeptCallsLimits = LIMITS): KeptCalls {
   const ofRuns = new Map<string, Kept[]>();
   const ofAgents = new Map<string, { calls: Kept[]; weight: number }>();
   const begun = new Map<string, Kept>();
-  const claimed = new Map<string, Map<string, Claim>>();
-  let [weight, claims] = [0, 0];
+  const handed = new Map<string, KeptHandovers>();
+  let [weight, count, lostAt] = [0, 0, ''];
 
   function list(kept: Kept): void {
     kept.isListed = true;
@@ -89,9 +99,14 @@ export function createKeptCalls(limits: KeptCallsLimits = LIMITS): KeptCalls {
   }
 
   function letGo(calls: readonly Kept[]): void {
-    for (const kept of calls) kept.isGone = true;
+    const lost = calls.filter(({ isGone }) => !isGone);
+    for (const kept of lost) {
+      kept.isGone = true;
+      // Nor is its end waited for: all that it names would be held until then.
+      if (begun.get(kept.key) === kept) begun.delete(kept.key);
+    }
     const stays = ({ isGone }: Kept) => !isGone;
-    const listed = calls.filter(({ isListed }) => isListed);
+    const listed = lost.filter(({ isListed }) => isListed);
     for (const name of new Set(listed.map(({ call }) => call.principal))) {
       const left = ofAgents.get(name)?.calls.filter(stays) ?? [];
       if (left.length === 0) ofAgents.delete(name);
@@ -106,8 +121,8 @@ export function createKeptCalls(limits: KeptCallsLimits = LIMITS): KeptCalls {
   function takeAllowed(record: FeedRecord): void {
     const call = callOf(record);
     if (call === null) return;
-    const kept = { id: record.id, call, isListed: false, isGone: false };
     const key = keyOf(record);
+    const kept = { id: record.id, key, call, isListed: false, isGone: false };
     begun.delete(key);
     begun.set(key, kept);
     if (call.wrote.length > 0) list(kept);
@@ -118,33 +133,35 @@ export function createKeptCalls(limits: KeptCallsLimits = LIMITS): KeptCalls {
   function letGoOpen(): void {
     const ofEach = Map.groupBy(begun, ([, { call }]) => call.principal);
     const most = [...ofEach.values()].reduce((one, other) => (other.length > one.length ? other : one));
-    const lost = most.slice(0, Math.ceil(most.length / 4));
-    for (const [key] of lost) begun.delete(key);
-    letGo(lost.map(([, kept]) => kept));
+    letGo(most.slice(0, Math.ceil(most.length / 4)).map(([, kept]) => kept));
   }
 
-  /** Without a claim the run counts as held since its phase was entered, and less is excused. */
-  function takeClaimed({ run, time, data }: FeedRecord): void {
+  function takeHandover({ run, time, data }: FeedRecord, took: boolean): void {
     const holder = own(data, 'holder');
     if (run === null || typeof holder !== 'string') return;
-    const ofRun = claimed.get(run) ?? new Map<string, Claim>();
-    const before = ofRun.get(holder);
-    if (before === undefined) claims += 1;
-    if (before === undefined || before.time <= time) ofRun.set(holder, { run, holder, time });
-    claimed.delete(run);
-    claimed.set(run, ofRun);
-    if (claims <= limits.open) return;
-    const [oldest, lost] = claimed.entries().next().value as [string, Map<string, Claim>];
-    claimed.delete(oldest);
-    claims -= lost.size;
+    const before = handed.get(run) ?? NEVER_HANDED;
+    const all = [...before.handovers, { holder, time, took }];
+    const [lost, ...rest] = all;
+    const isFull = all.length > MOST_OF_RUN;
+    handed.delete(run);
+    handed.set(run, isFull ? { handovers: rest, lostAt: lost?.time ?? '' } : { ...before, handovers: all });
+    count += isFull ? 0 : 1;
+    if (count > limits.open) letGoRun();
+  }
+
+  function letGoRun(): void {
+    const [oldest, { handovers }] = handed.entries().next().value as [string, KeptHandovers];
+    handed.delete(oldest);
+    count -= handovers.length;
+    for (const { time } of handovers) if (time > lostAt) lostAt = time;
   }
 
   return {
     take(record, said) {
-      if (said === 'claimed') return takeClaimed(record);
+      if (said === 'took' || said === 'let go') return takeHandover(record, said === 'took');
       if (said === 'allowed') return takeAllowed(record);
       const kept = begun.get(keyOf(record));
-      if (kept === undefined || kept.isGone) return;
+      if (kept === undefined) return;
       kept.call = { ...kept.call, ended: endOf(record), carriedOut: true };
       if (!kept.isListed) list(kept);
     },
@@ -154,22 +171,31 @@ export function createKeptCalls(limits: KeptCallsLimits = LIMITS): KeptCalls {
       const inOrder = [...found].sort((one, other) => one.id - other.id);
       return inOrder.flatMap(({ call }) => (lastsUntil(call) >= since ? [call] : []));
     },
-    claims: (run) => [...(claimed.get(run)?.values() ?? [])],
-    size: () => ({ calls: weight, open: begun.size, claims }),
+    handovers(run, since) {
+      const found = handed.get(run) ?? NEVER_HANDED;
+      const wanted = found.handovers.filter(({ time }) => time >= since);
+      const isCut = found.lostAt >= since || lostAt >= since;
+      return { ofAgents: Map.groupBy(wanted, ({ holder }) => holder), isCut };
+    },
+    size: () => ({ calls: weight, open: begun.size, handovers: count }),
   };
 }
 
-/** A call that Phasegate does not carry out has no end on record, and does not last longer than this. */
-export const LONGEST_MS = 600_000;
-
-function lastsUntil({ started, ended }: AllowedCall): number {
-  return Math.min(ended, started + LONGEST_MS);
-}
-
-function weightOf({ call: { wrote, what } }: Kept): number {
+function weightOf({ call: { wrote } }: Kept): number {
   const texts = wrote.reduce((sum, { length }) => sum + Math.ceil(length / LONG), 0);
-  return Math.max(1, texts + Math.floor(what.length / LONG));
+  return Math.max(1, texts);
 }
+
+interface KeptHandovers {
+  readonly handovers: readonly Handover[];
+  /** When the newest was recorded that is not kept; empty where all are. */
+  readonly lostAt: string;
+}
+
+const NEVER_HANDED: KeptHandovers = { handovers: [], lostAt: '' };
+
+/** Nobody takes up a run so often in one phase who does not want to be forgotten. */
+const MOST_OF_RUN = 100;
 
 /** Of so many letters a text counts as one more call. */
 const LONG = 200;

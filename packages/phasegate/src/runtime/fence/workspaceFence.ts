@@ -27,7 +27,7 @@ import type { AuditDraft, Fence, FenceChange, GuardedChange, Store } from '../po
 import { type AllowedCall, DRAFT, isWithin, keysOf, lookKey } from './allowedCall.ts';
 import { type CallsInAudit, type CallsSince, createCallsInAudit } from './callsInAudit.ts';
 import { diffAtGate } from './diffAtGate.ts';
-import type { Claim } from './keptCalls.ts';
+import type { Handovers } from './keptCalls.ts';
 import { filesAtEnd } from './recordedFiles.ts';
 
 /** What the runtime's fence is built from. */
@@ -246,11 +246,11 @@ export function createWorkspaceFence(parts: WorkspaceFenceParts): WorkspaceFence
   }
 
   /**
-   * What agents of other runs did since then. INVARIANT: an agent that holds this run excuses nothing with another one of
-   * its own: it would only have to start one with a wider scope. What it did elsewhere before it took this one up counts.
+   * What agents of other runs did since then. INVARIANT: an agent that holds this run, or held it in this phase, excuses
+   * nothing with another one of its own: it would only have to start one with a wider scope, and to give this one back and
+   * take it again. What it did elsewhere before it first took this one up counts, and after it let it go for good.
    */
-  async function callsOfOthers(run: Run, { calls, claims }: CallsSince): Promise<readonly AllowedCall[]> {
-    const mine = new Set(agentsOf(run).map((name) => `agent:${name}`));
+  async function callsOfOthers(run: Run, { calls, handovers }: CallsSince): Promise<readonly AllowedCall[]> {
     const written = calls.filter((call) => call.run !== run.id && call.wrote.length > 0);
     const atWork = new Set<string>();
     for (const id of new Set(written.map((call) => call.run))) {
@@ -258,17 +258,37 @@ export function createWorkspaceFence(parts: WorkspaceFenceParts): WorkspaceFence
       // The same path in another folder is another file.
       if (mayHaveWorked(other, run.work.enteredAt) && other?.folder === run.folder) atWork.add(id);
     }
-    const writing = written.filter((call) => atWork.has(call.run));
-    if (!writing.some(({ principal }) => mine.has(principal))) return writing;
-    const taken = Date.parse(takenUpAt(run, claims));
-    return writing.filter(({ principal, ended }) => !mine.has(principal) || ended < taken);
+    const held = heldIn(run, handovers);
+    return written.filter((call) => atWork.has(call.run) && isBeside(held.get(call.principal), call));
   }
 }
 
-/** When the one who holds the run now took it up, where that was after its phase was entered. */
-function takenUpAt({ id, holder, work: { enteredAt } }: Run, claims: readonly Claim[]): string {
-  const times = claims.flatMap((claim) => (claim.run === id && claim.holder === holder ? [claim.time] : []));
-  return times.reduce((newest, time) => (time > newest ? time : newest), enteredAt);
+/** In which time of its phase an agent may have held the run, in milliseconds since the epoch. */
+interface HeldIn {
+  readonly from: number;
+  readonly until: number;
+}
+
+/** Of every agent that has held it since its phase was entered: from when, at the earliest, to when, at the latest. */
+function heldIn(run: Run, { ofAgents, isCut }: Handovers): ReadonlyMap<string, HeldIn> {
+  const held = new Map<string, HeldIn>();
+  const entered = Date.parse(run.work.enteredAt);
+  for (const [name, handovers] of ofAgents) {
+    const [first, last] = [handovers[0], handovers.at(-1)];
+    if (first === undefined || last === undefined) continue;
+    // One who let it go first had it when the phase was entered.
+    const from = first.took && !isCut ? Date.parse(first.time) : entered;
+    held.set(`agent:${name}`, { from, until: last.took ? Number.POSITIVE_INFINITY : Date.parse(last.time) });
+  }
+  for (const name of agentsOf(run)) {
+    const from = held.get(`agent:${name}`)?.from ?? entered;
+    held.set(`agent:${name}`, { from, until: Number.POSITIVE_INFINITY });
+  }
+  return held;
+}
+
+function isBeside(held: HeldIn | undefined, { started, ended }: AllowedCall): boolean {
+  return held === undefined || ended < held.from || started > held.until;
 }
 
 /** A run that nobody has begun has done nothing, and one that ended before cannot have since. */
@@ -337,7 +357,8 @@ function wrote({ path, at }: FenceChange): (call: AllowedCall) => boolean {
   const isThere = (one: string) =>
     one === path ||
     (DRAFT.test(path) && one.slice(0, one.lastIndexOf('/')) === path.slice(0, path.lastIndexOf('/')));
-  return (call) => call.wrote.some(isThere) && (at === null || isWithin(call, at));
+  // What is gone has no time. What we carry out ourselves takes no file away.
+  return (call) => call.wrote.some(isThere) && (at === null ? !call.carriedOut : isWithin(call, at));
 }
 
 /** It was there when the phase was entered, in the midst of somebody's call, and went to its place. */
