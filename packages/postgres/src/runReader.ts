@@ -63,26 +63,16 @@ export function createRunReader(
   workflows: Workflows,
   told: (milliseconds: number) => void,
 ): RunReader {
-  const kept = new Map<string, RunRow>();
-  /** Characters of all that are kept. */
-  let total = 0;
-
-  function drop(id: string): void {
-    const { stepsLength = 0, stateLength = 0 } = kept.get(id) ?? {};
-    total -= stepsLength + stateLength;
-    kept.delete(id);
-  }
+  const live = createKeptRows(MOST_KEPT, MOST_KEPT_CHARACTERS);
+  // Nobody works on a run that ended, and its workflow may be a whole specification that no other run has; but tokens of
+  // it are shown for hours, and asked about.
+  const ended = createKeptRows(MOST_ENDED, MOST_KEPT_CHARACTERS / 4);
 
   function keep(row: RunRow): void {
-    drop(row.run.id);
-    // Nobody works on a run that ended, and its workflow may be a whole specification that no other run has.
-    if (row.run.status === 'completed' || row.run.status === 'stopped') return;
-    kept.set(row.run.id, row);
-    total += row.stepsLength + row.stateLength;
-    for (const oldest of kept.keys()) {
-      if (kept.size === 1 || (kept.size <= MOST_KEPT && total <= MOST_KEPT_CHARACTERS)) break;
-      drop(oldest);
-    }
+    const { id, status } = row.run;
+    const isOver = status === 'completed' || status === 'stopped';
+    (isOver ? live : ended).drop(id);
+    (isOver ? ended : live).keep(row);
   }
 
   async function readWhole(
@@ -115,7 +105,7 @@ export function createRunReader(
       const unknown: string[] = [];
       for (const row of rows) {
         told(Number(row.clock));
-        const known = kept.get(text(row, 'id'));
+        const known = live.get(text(row, 'id')) ?? ended.get(text(row, 'id'));
         if (known !== undefined && isSame(row, known)) found.set(known.run.id, known);
         else unknown.push(text(row, 'id'));
       }
@@ -131,6 +121,32 @@ export function createRunReader(
     },
     committed(rows) {
       for (const row of rows) keep(row);
+    },
+  };
+}
+
+/** Rows that were used last, so many and so many characters of them, and always one. */
+function createKeptRows(most: number, mostCharacters: number) {
+  const kept = new Map<string, RunRow>();
+  let total = 0;
+
+  function drop(id: string): void {
+    const { stepsLength = 0, stateLength = 0 } = kept.get(id) ?? {};
+    total -= stepsLength + stateLength;
+    kept.delete(id);
+  }
+
+  return {
+    get: (id: string) => kept.get(id),
+    drop,
+    keep(row: RunRow): void {
+      drop(row.run.id);
+      kept.set(row.run.id, row);
+      total += row.stepsLength + row.stateLength;
+      for (const oldest of kept.keys()) {
+        if (kept.size === 1 || (kept.size <= most && total <= mostCharacters)) break;
+        drop(oldest);
+      }
     },
   };
 }
@@ -195,6 +211,7 @@ function isSame(row: Row, { version, head, mac }: RunRow): boolean {
 
 /** Enough for the runs a node works on at a time, at a few KB each. */
 const MOST_KEPT = 2000;
+const MOST_ENDED = 16;
 
 const HEADS = `SELECT r.id, h.version, h.seq, h.hash, h.mac, extract(epoch FROM clock_timestamp()) * 1000 AS clock
   FROM runs r LEFT JOIN run_heads h ON h.run = r.key WHERE r.id = ANY($1)`;

@@ -33,6 +33,42 @@ test('no more rows are kept than may be, however small they are', () => {
   expect(read).toEqual(['a 1', 'b 1', 'c 1', 'a 1']);
 });
 
+test('rows are made light, the one used longest ago first, before any of them goes', () => {
+  const read: string[] = [];
+  const lightened: string[] = [];
+  const cache = createRowCache<{ readonly key: string; readonly size: number }>({
+    read(key) {
+      read.push(key);
+      return { key, size: 60 };
+    },
+    unchanged: () => true,
+    keeps: () => true,
+    size: ({ size }) => size,
+    light(row) {
+      if (row.size === 1) return row;
+      lightened.push(row.key);
+      return { ...row, size: 1 };
+    },
+    most: 4,
+    mostSize: 130,
+  });
+  const sizes = (keys: string) => [...keys].map((key) => cache.current(key)?.size);
+
+  expect(sizes('abc')).toEqual([60, 60, 60]);
+  expect(lightened).toEqual(['a']);
+  expect(sizes('abcd')).toEqual([1, 60, 60, 60]);
+  expect(lightened).toEqual(['a', 'b']);
+  cache.change('b', { key: 'b', size: 60 });
+  cache.committed();
+  expect(sizes('abcd')).toEqual([1, 60, 1, 60]);
+  expect(read).toEqual(['a', 'b', 'c', 'd']);
+  // One more than may be kept: the one that was used longest ago goes, however light it is.
+  expect(sizes('e')).toEqual([60]);
+  expect(read.splice(4)).toEqual(['e']);
+  expect(sizes('a')).toEqual([60]);
+  expect(read.splice(4)).toEqual(['a']);
+});
+
 /** Rows that are their own keys, each with its size behind it. */
 function cacheOf(bounds: { readonly most: number; readonly mostSize?: number }) {
   const read: string[] = [];

@@ -27,12 +27,21 @@ export interface RowSource<Row> {
   size?(row: Row): number;
   /** How large all that are kept may be together; the one used last stays, however large it is. */
   readonly mostSize?: number;
+  /**
+   * The row without what is large and seldom asked for, which it reads again where it is; the row itself where it has
+   * nothing of that. Where rows are too large together they are made light before any goes.
+   */
+  light?(row: Row): Row;
+  /** Whether all are kept light from the beginning. */
+  readonly isAlwaysLight?: boolean;
 }
 
 /** Makes a cache over a table. */
 export function createRowCache<Row>(source: RowSource<Row>): RowCache<Row> {
   const kept = new Map<string, Kept<Row>>();
   const batch = new Map<string, Row | null>();
+  /** Those that may have something to leave, in the order of their last use. */
+  const heavy = new Set<string>();
   const { most, mostSize = Number.POSITIVE_INFINITY } = source;
   let generation = 0;
   /** Of all that are kept. */
@@ -45,21 +54,45 @@ export function createRowCache<Row>(source: RowSource<Row>): RowCache<Row> {
   function drop(key: string): void {
     total -= kept.get(key)?.size ?? 0;
     kept.delete(key);
+    heavy.delete(key);
   }
 
-  function keep(key: string, row: Row | null | undefined): void {
+  /** What is kept of a row; undefined where it is not worth it. */
+  function worthKeeping(row: Row | null | undefined): Row | null | undefined {
+    if (row === null || row === undefined) return source.keepsAbsent === true ? null : undefined;
+    if (!source.keeps(row)) return undefined;
+    return source.isAlwaysLight === true ? source.light?.(row) : row;
+  }
+
+  function keep(key: string, given: Row | null | undefined): void {
     drop(key);
-    if (row === null || row === undefined) {
-      if (source.keepsAbsent !== true) return;
-    } else if (!source.keeps(row)) return;
-    const size = row === null || row === undefined ? 0 : (source.size?.(row) ?? 0);
-    kept.set(key, { row: row ?? null, generation, size });
+    const row = worthKeeping(given);
+    if (row === undefined) return;
+    const size = row === null ? 0 : (source.size?.(row) ?? 0);
+    kept.set(key, { row, generation, size });
     total += size;
+    if (source.light !== undefined && source.isAlwaysLight !== true) heavy.add(key);
     // Asked first: to find the oldest, a map goes past all that was taken out at its front.
     if (!isOver()) return;
+    if (total > mostSize) lighten(key);
     for (const oldest of kept.keys()) {
       if (kept.size === 1 || !isOver()) break;
       drop(oldest);
+    }
+  }
+
+  /** From the one used longest ago on, and no more than needed; all but the one that is used now. */
+  function lighten(used: string): void {
+    for (const key of heavy) {
+      if (total <= mostSize || key === used) break;
+      heavy.delete(key);
+      const found = kept.get(key);
+      if (found === undefined || found.row === null) continue;
+      const row = source.light?.(found.row) ?? found.row;
+      const size = source.size?.(row) ?? 0;
+      // In its place: that it takes less room is no use of it.
+      kept.set(key, { ...found, row, size });
+      total += size - found.size;
     }
   }
 

@@ -27,7 +27,8 @@ import {
 import { PhasegateError, type Run, type RunSummary } from '@phasegate/core';
 import { goalOf, runInTheWay } from '@phasegate/core/engine';
 import type { ChainHead, Seal } from '../../runtime/ports.ts';
-import { createRowCache } from './rowCache.ts';
+import { withLateHistory } from './lateHistory.ts';
+import { createRowCache, type RowCache } from './rowCache.ts';
 import type { RunFinding } from './runFinder.ts';
 import { NO_HISTORY, readStored } from './runTexts.ts';
 import { bytes, hex, integer, lazily } from './statements.ts';
@@ -53,6 +54,8 @@ export interface RunRow extends StepSums {
   readonly stateLength: number;
   /** Whether its items stand in its steps rather than in its state. */
   readonly itemsApart: boolean;
+  /** Whether its completions are read when they are asked for. */
+  readonly isLight?: true;
 }
 
 /** The runs, with the ones last used kept parsed until they end. */
@@ -114,25 +117,61 @@ export function openRunTable(
   let lastKey: number | undefined;
   /** What the batch must write of each run. */
   const unwritten = new Map<string, Unwritten>();
-  const rows = createRowCache<RunRow>({
+  const source = { unchanged, size: sizeOf, light };
+  /** Runs that ended, without their history: tokens of them are shown for hours, and asked about. */
+  const ended = createRowCache<RunRow>({
+    ...source,
     read,
-    // The seal covers all that is kept; the columns it covers are looked at too, as one that was changed leaves it.
-    unchanged(_, { key, version, head, mac, watched }) {
-      const found = readSeal().get(key);
-      return (
-        found !== undefined &&
-        hex(found, 'mac') === mac &&
-        integer(found, 'version') === version &&
-        integer(found, 'seq') === head.seq &&
-        hex(found, 'hash') === head.hash &&
-        (found.quiet_since !== null) === watched
-      );
-    },
+    keeps: ({ run }) => ENDED.has(run.status),
+    most: MOST_ENDED,
+    mostSize: MOST_KEPT_CHARACTERS / 4,
+    isAlwaysLight: true,
+  });
+  const live = createRowCache<RunRow>({
+    ...source,
+    read: ended.current,
     keeps: ({ run }) => !ENDED.has(run.status),
     most: MOST_KEPT,
-    size: ({ stepsLength, stateLength }) => stepsLength + stateLength,
     mostSize: MOST_KEPT_CHARACTERS,
   });
+  const rows: RowCache<RunRow> = {
+    current: live.current,
+    change(id, row) {
+      live.change(id, row);
+      ended.change(id, row);
+    },
+    doubt() {
+      live.doubt();
+      ended.doubt();
+    },
+    committed() {
+      live.committed();
+      ended.committed();
+    },
+    discarded() {
+      live.discarded();
+      ended.discarded();
+    },
+  };
+
+  /** The seal covers all that is kept; the columns it covers are looked at too, as one that was changed leaves it. */
+  function unchanged(_: string, { key, version, head, mac, watched }: RunRow): boolean {
+    const found = readSeal().get(key);
+    return (
+      found !== undefined &&
+      hex(found, 'mac') === mac &&
+      integer(found, 'version') === version &&
+      integer(found, 'seq') === head.seq &&
+      hex(found, 'hash') === head.hash &&
+      (found.quiet_since !== null) === watched
+    );
+  }
+
+  /** Without its completions, which are only ever added to. */
+  function light(row: RunRow): RunRow {
+    if (row.isLight === true || row.run.completions.length === 0) return row;
+    return { ...row, isLight: true, run: withLateHistory(row.run, (id) => read(id)?.run) };
+  }
 
   function read(id: string): RunRow | undefined {
     const found = readRow().get(id);
@@ -271,6 +310,14 @@ export function openRunTable(
 
 /** Enough for the runs a server works on at a time, at a few KB each. */
 const MOST_KEPT = 1000;
+
+/** Of these little is kept, beside their workflows. */
+const MOST_ENDED = 100;
+
+/** How much of memory a row takes, by the characters it was read from. */
+function sizeOf({ isLight, stepsLength, stateLength, itemsLength, changesLength }: RunRow): number {
+  return stateLength + (isLight === true ? itemsLength + changesLength : stepsLength);
+}
 
 // Nobody works on a run that ended, and its workflow may be a whole specification that no other run has.
 const ENDED: ReadonlySet<Run['status']> = new Set(['completed', 'stopped']);

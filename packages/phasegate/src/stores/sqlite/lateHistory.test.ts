@@ -1,0 +1,113 @@
+import { afterDraft, create, sampleDraft } from '@phasegate/core/store-contract';
+import { expect, onTestFinished, test } from 'vitest';
+import { makeStateFolder } from '../fixtures/openStores.ts';
+import { sampleRun } from '../fixtures/sampleRun.ts';
+import { withLateHistory } from './lateHistory.ts';
+
+const MEGABYTE = 1024 * 1024;
+
+test('a run that ended is asked about again and again without its evidence being read, which is there when it is asked for', async () => {
+  const { store, parsed } = opened();
+  const run = sampleRun('r1');
+  await create(store, run);
+  const evidence = { text: 'e'.repeat(2 * MEGABYTE) };
+  const completed = withCompletions(run, [evidence]);
+  const ended = {
+    ...completed,
+    status: 'completed' as const,
+    phase: null,
+    epoch: run.epoch + 1,
+  } as typeof run;
+  expect(await store.save(ended, 1, [sampleDraft('phase_completed')])).toBe(true);
+  await store.load('r1');
+
+  parsed.length = 0;
+  for (let n = 0; n < 20; n += 1) {
+    expect((await store.load('r1'))?.run).toMatchObject({ id: 'r1', status: 'completed' });
+    expect(await store.note('r1', [sampleDraft('token_refused')])).toBe(true);
+  }
+  expect(parsed.reduce((sum, length) => sum + length, 0)).toBeLessThan(MEGABYTE);
+
+  expect((await store.load('r1'))?.run.completions).toEqual(ended.completions);
+  expect({ ...(await store.load('r1'))?.run }).toEqual(ended);
+  expect((await store.verify()).findings).toEqual([]);
+});
+
+test('live runs that are large together cost no more than their phases, and go on as they were', async () => {
+  const { store, parsed } = opened();
+  const evidence = { text: 'e'.repeat(8 * MEGABYTE) };
+  const runs = Array.from({ length: 10 }, (_, n) => sampleRun(`r${n}`));
+  for (const run of runs) {
+    await create(store, run);
+    expect(await store.save(withCompletions(run, [evidence]), 1, [sampleDraft('phase_completed')])).toBe(
+      true,
+    );
+  }
+
+  parsed.length = 0;
+  for (let round = 0; round < 3; round += 1) {
+    for (const { id, status } of runs) {
+      expect(store.peek?.(id, null).run).toMatchObject({ id, status });
+      expect(await store.note(id, [sampleDraft('tool_judged')])).toBe(true);
+    }
+  }
+  expect(parsed.reduce((sum, length) => sum + length, 0)).toBeLessThan(MEGABYTE);
+
+  const stored = await store.load('r0');
+  const next = withCompletions(stored?.run as (typeof runs)[0], [evidence, { text: 'more' }]);
+  expect(await store.save(next, stored?.version ?? 0, [sampleDraft('phase_completed')])).toBe(true);
+  expect(
+    (await store.load('r0'))?.run.completions.map(({ evidence: { text } }) => String(text).length),
+  ).toEqual([8 * MEGABYTE, 4]);
+  expect((await store.verify()).findings).toEqual([]);
+});
+
+test('completions that came since are none of a run that was read before', () => {
+  const run = withCompletions(sampleRun('r1'), [{ a: 1 }]);
+  const later = withCompletions(run, [{ a: 1 }, { b: 2 }]);
+  const reads: string[] = [];
+  const late = withLateHistory(run, (id) => {
+    reads.push(id);
+    return later;
+  });
+  // The one who has them keeps them from being read again.
+  expect(late.completions).toBe(run.completions);
+  expect(reads).toEqual([]);
+  expect(Object.keys(late).sort()).toEqual(Object.keys(run).sort());
+
+  const alone = withLateHistory(withCompletions(sampleRun('r1'), [{ a: 1 }, { b: 2 }]), () => undefined);
+  expect(alone.completions).toHaveLength(2);
+});
+
+function withCompletions(
+  run: ReturnType<typeof sampleRun>,
+  all: readonly Readonly<Record<string, string | number>>[],
+) {
+  const after = afterDraft(run);
+  const made = all.map((evidence) => ({
+    phase: 'ONE',
+    outcome: 'ok' as const,
+    evidence,
+    by: 'agent:ada',
+    at: '2026-03-01T12:00:00.000Z',
+  }));
+  return { ...after, completions: made } as unknown as typeof run;
+}
+
+/** A store, and the lengths of all JSON that is read from then on. */
+function opened() {
+  const state = makeStateFolder();
+  const store = state.open();
+  const parse = JSON.parse;
+  const parsed: number[] = [];
+  JSON.parse = (text: string, ...more: []) => {
+    parsed.push(text.length);
+    return parse(text, ...more);
+  };
+  onTestFinished(async () => {
+    JSON.parse = parse;
+    await store.close();
+    state.remove();
+  });
+  return { store, parsed };
+}
