@@ -22,7 +22,7 @@ const LATE = {
     'phasegate/dist/runtime':
       'changesMore judgeProtected phaseWork roles runTool shownCard toolContext treesAround',
     'phasegate/dist/runtime/feed': 'catchingUp',
-    'phasegate/dist/runtime/fence': 'allowedCall callsInAudit diffAtGate keptCalls',
+    'phasegate/dist/runtime/fence': 'allowedCall callsInAudit diffAtGate heldIn keptCalls',
     'phasegate/dist/runtime/guard': 'guardedChanges guardedChecks',
     'phasegate/dist/runtime/trust': 'acceptance',
     'phasegate/dist/surfaces/cli/text':

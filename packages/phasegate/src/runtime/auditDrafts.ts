@@ -30,6 +30,22 @@ export function endOf(run: Run, principal: Principal): readonly AuditDraft[] {
   return [{ time: run.updatedAt, principal: nameOf(principal), event: 'run_ended', data }];
 }
 
+/** Who asked for a verdict on a call, and how. */
+export interface AskedBy {
+  readonly principal: Principal;
+  readonly jti?: string | undefined;
+  /** What its end is recorded under, where it is carried out here. */
+  readonly call?: string;
+  readonly given?: Verdict | undefined;
+  /** What is judged is not done here: its paths are those of the run's own folder. */
+  readonly anywhere?: boolean;
+}
+
+/** Which token it was asked with, which is the start of any inquiry, and which call begins. */
+export function askedWith({ jti, call }: AskedBy, { allowed }: Verdict): JsonObject {
+  return { ...(jti !== undefined && { token: jti }), ...(call !== undefined && allowed && { call }) };
+}
+
 /** What is noted of a verdict on a tool call. */
 export function judgedData(run: Run | null, use: ToolUse, verdict: Verdict): JsonObject {
   const asked = { tool: use.tool, input: judgedInput(use), phase: run === null ? null : run.phase };

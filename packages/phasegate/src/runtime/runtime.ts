@@ -19,7 +19,7 @@ import {
   withoutRecording,
 } from '@phasegate/core/engine';
 import { attachmentOf } from '@phasegate/core/model';
-import { judgedData, nameOf } from './auditDrafts.ts';
+import { type AskedBy, askedWith, judgedData, nameOf } from './auditDrafts.ts';
 import { demandHere, demandInFolder, isElsewhere } from './boundFolder.ts';
 import { createDoor, type Door, type Submitting } from './door.ts';
 import { ENGINE } from './engine.ts';
@@ -195,25 +195,8 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   }
 
   /** The verdict on one call, in the run or in none, and the note of it. On the path of every tool call. */
-  async function judged(
-    run: Run | null,
-    use: ToolUse,
-    {
-      principal,
-      jti,
-      call,
-      given,
-      anywhere = false,
-    }: {
-      readonly principal: Principal;
-      readonly jti?: string | undefined;
-      /** What its end is recorded under, where it is carried out here. */
-      readonly call?: string;
-      readonly given?: Verdict | undefined;
-      /** What is judged is not done here: its paths are those of the run's own folder. */
-      readonly anywhere?: boolean;
-    },
-  ) {
+  async function judged(run: Run | null, use: ToolUse, asked: AskedBy) {
+    const { principal, given, anywhere = false } = asked;
     if (run !== null && !anywhere) demandHere(parts, run);
     const mine = run === null || principal.kind !== 'agent' || isHeldBy(run, principal.name);
     const found = given ?? judgeProtected(parts.databases, mine ? run : null, use);
@@ -221,18 +204,20 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     const permissive = given === undefined && run?.workflow.enforcement.mode === 'permissive';
     const told = judgedData(run, use, verdict);
     const data = parts.masking?.mask(told) ?? told;
-    // Which token it was asked with is the start of any inquiry.
-    const known = jti === undefined ? data : { ...data, token: jti };
     const event = 'tool_judged' as const;
-    const kept = call === undefined || !verdict.allowed ? known : { ...known, call };
-    const note = { time: time(run), principal: nameOf(principal), event, data: kept };
+    const note = {
+      time: time(run),
+      principal: nameOf(principal),
+      event,
+      data: { ...data, ...askedWith(asked, verdict) },
+    };
     const through: Verdict = verdict.allowed || !permissive ? verdict : letThrough(verdict);
     // Let through, it is not a denial to anyone.
     if (run !== null && mine) park(run, use, through);
     return { verdict: through, note };
   }
 
-  async function judgeUse(run: Run | null, use: ToolUse, by: Parameters<typeof judged>[2]): Promise<Verdict> {
+  async function judgeUse(run: Run | null, use: ToolUse, by: AskedBy): Promise<Verdict> {
     return onRecord(run, await judged(run, use, by));
   }
 

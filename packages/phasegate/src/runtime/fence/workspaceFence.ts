@@ -13,7 +13,6 @@ import {
   fewOfEach,
   foldPaths,
   type GateCardFacts,
-  heldItems,
   isGuardedIn,
   MOST_PATHS,
   mayWrite,
@@ -27,7 +26,7 @@ import type { AuditDraft, Fence, FenceChange, GuardedChange, Store } from '../po
 import { type AllowedCall, DRAFT, isWithin, keysOf, lookKey } from './allowedCall.ts';
 import { type CallsInAudit, type CallsSince, createCallsInAudit } from './callsInAudit.ts';
 import { diffAtGate } from './diffAtGate.ts';
-import type { Handovers } from './keptCalls.ts';
+import { heldIn, isBeside } from './heldIn.ts';
 import { filesAtEnd } from './recordedFiles.ts';
 
 /** What the runtime's fence is built from. */
@@ -263,34 +262,6 @@ export function createWorkspaceFence(parts: WorkspaceFenceParts): WorkspaceFence
   }
 }
 
-/** In which time of its phase an agent may have held the run, in milliseconds since the epoch. */
-interface HeldIn {
-  readonly from: number;
-  readonly until: number;
-}
-
-/** Of every agent that has held it since its phase was entered: from when, at the earliest, to when, at the latest. */
-function heldIn(run: Run, { ofAgents, isCut }: Handovers): ReadonlyMap<string, HeldIn> {
-  const held = new Map<string, HeldIn>();
-  const entered = Date.parse(run.work.enteredAt);
-  for (const [name, handovers] of ofAgents) {
-    const [first, last] = [handovers[0], handovers.at(-1)];
-    if (first === undefined || last === undefined) continue;
-    // One who let it go first had it when the phase was entered.
-    const from = first.took && !isCut ? Date.parse(first.time) : entered;
-    held.set(`agent:${name}`, { from, until: last.took ? Number.POSITIVE_INFINITY : Date.parse(last.time) });
-  }
-  for (const name of agentsOf(run)) {
-    const from = held.get(`agent:${name}`)?.from ?? entered;
-    held.set(`agent:${name}`, { from, until: Number.POSITIVE_INFINITY });
-  }
-  return held;
-}
-
-function isBeside(held: HeldIn | undefined, { started, ended }: AllowedCall): boolean {
-  return held === undefined || ended < held.from || started > held.until;
-}
-
 /** A run that nobody has begun has done nothing, and one that ended before cannot have since. */
 function mayHaveWorked(run: Run | undefined, since: string): boolean {
   if (run === undefined) return false;
@@ -317,11 +288,6 @@ function treesOf(run: Run): readonly string[] {
 
 function isOpen(status: Run['status']): boolean {
   return status === 'active' || status === 'waiting' || status === 'escalated';
-}
-
-function agentsOf(run: Run): readonly string[] {
-  const held = heldItems(run).flatMap(([, { holder }]) => holder ?? []);
-  return run.holder === null ? held : [run.holder, ...held];
 }
 
 /** One of the guard's own files; a repository further down is nobody's law. */
