@@ -341,3 +341,17 @@ test.each(['\ud800', '\udfff x'])('half of a surrogate pair is no character of a
     );
   }
 });
+
+test('a draft that was corrected is judged by what it is now', () => {
+  const fields = [{ name: 'done', type: 'boolean' }];
+  const next = { condition: 'result.rating === 1', onTrue: null, onFalse: null };
+  const draft: WorkflowDraft = { id: 'x', phases: [{ id: 'A', fields, next }] };
+  const codes = () => {
+    const defined = defineWorkflow(draft, known);
+    return defined.ok ? [] : defined.problems.map(({ code }) => code);
+  };
+  expect(codes()).toEqual(['unknown_path']);
+
+  fields.push({ name: 'rating', type: 'integer' });
+  expect(codes()).toEqual([]);
+});

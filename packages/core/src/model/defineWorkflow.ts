@@ -66,6 +66,8 @@ export function defineWorkflow(draft: WorkflowDraft, known: Known): Defined {
     schemas: checkSchemas(draft, problems),
     evidenceNames: evidenceNames(draft),
     coveredNames: coveredNames(draft),
+    declared: new Map(),
+    comparedGlobs: new Map(),
   };
   const phases = compilePhases(context);
   const workflow: Workflow = {

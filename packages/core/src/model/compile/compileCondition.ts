@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject, own } from '../../json.ts';
 import { checkpointNameProblem } from '../checkpointPath.ts';
-import type { ArtifactDraft, PhaseDraft } from '../draft.ts';
+import type { ArtifactDraft } from '../draft.ts';
 import { type Expression, parseExpression, pathsOf, SCOPE_ROOTS } from '../expression/expression.ts';
 import type { DraftPath } from '../problems.ts';
 import { didYouMean } from '../suggest.ts';
 import type { Condition, FunctionRef } from '../workflow.ts';
-import type { PhasePlace } from './compileContext.ts';
+import type { Declared, PhasePlace } from './compileContext.ts';
 
 /** Parses a condition and checks that what it names can exist. */
 export function compileCondition(
@@ -35,7 +35,7 @@ export function compileCondition(
 function pathProblem(place: PhasePlace, root: string, steps: readonly (string | number)[]): string | null {
   const { context, phase } = place;
   const submitted =
-    declaredBy(phase).artifacts.has(root) && !(SCOPE_ROOTS as readonly string[]).includes(root);
+    declaredBy(place).artifacts.has(root) && !(SCOPE_ROOTS as readonly string[]).includes(root);
   if (place.entering && (submitted || root === 'result' || root === 'item')) {
     return `\`${root}\` is not there before phase \`${phase.id}\` is entered; earlier evidence is in \`artifacts\``;
   }
@@ -61,7 +61,7 @@ function pathProblem(place: PhasePlace, root: string, steps: readonly (string | 
     case 'iteration':
       return null;
     default: {
-      const roots = [...SCOPE_ROOTS, ...[...declaredBy(phase).artifacts.keys()].slice(0, MOST_NAMED)];
+      const roots = [...SCOPE_ROOTS, ...[...declaredBy(place).artifacts.keys()].slice(0, MOST_NAMED)];
       return `\`${root}\` is nothing a condition can look at${context.problems.hint(root, () => roots)}; it can look at ${roots.join(', ')}`;
     }
   }
@@ -70,7 +70,7 @@ function pathProblem(place: PhasePlace, root: string, steps: readonly (string | 
 /** A phase that says what it wants as evidence has nothing else to look at. */
 function resultProblem(place: PhasePlace, steps: readonly (string | number)[]): string | null {
   const first = steps[0];
-  const declared = declaredBy(place.phase).names;
+  const declared = declaredBy(place).names;
   if (first === undefined || declared.size === 0 || place.phase.parallel) return null;
   if (!declared.has(String(first))) {
     return `phase \`${place.phase.id}\` asks for no evidence \`${first}\`${place.context.problems.hint(first, () => declared)}`;
@@ -78,31 +78,24 @@ function resultProblem(place: PhasePlace, steps: readonly (string | number)[]): 
   return ruledOut(schemaOf(place, String(first)), steps.slice(1), `result.${first}`);
 }
 
-/** What a phase asks for by name; of several artifacts of one name the first. */
-interface Declared {
-  readonly artifacts: ReadonlyMap<string, ArtifactDraft>;
-  readonly names: ReadonlySet<string>;
-}
-
 /** How many names a message lists beside those that are always there. */
 const MOST_NAMED = 30;
-/** Made once for each phase: it may have many conditions, and ask for much. */
-const declared = new WeakMap<PhaseDraft, Declared>();
 
-function declaredBy(phase: PhaseDraft): Declared {
-  const known = declared.get(phase);
+/** Made once for each phase: it may have many conditions, and ask for much. */
+function declaredBy({ context, phase }: PhasePlace): Declared {
+  const known = context.declared.get(phase);
   if (known !== undefined) return known;
   const artifacts = new Map<string, ArtifactDraft>();
   for (const artifact of phase.artifacts ?? [])
     if (!artifacts.has(artifact.type)) artifacts.set(artifact.type, artifact);
   const names = new Set([...(phase.fields ?? []).map((field) => field.name), ...artifacts.keys()]);
   const made = { artifacts, names };
-  declared.set(phase, made);
+  context.declared.set(phase, made);
   return made;
 }
 
 function schemaOf(place: PhasePlace, type: string): JsonObject | null {
-  const schema = declaredBy(place.phase).artifacts.get(type)?.schema;
+  const schema = declaredBy(place).artifacts.get(type)?.schema;
   const resolved = typeof schema === 'string' ? own(place.context.draft.schemas, schema) : schema;
   return isJsonObject(resolved) ? resolved : null;
 }

@@ -1,4 +1,4 @@
-import type { KnownCheck, PhaseDraft, WorkflowDraft } from '../draft.ts';
+import type { ArtifactDraft, KnownCheck, PhaseDraft, WorkflowDraft } from '../draft.ts';
 import type { DraftPath, Problems } from '../problems.ts';
 import type { Param } from '../workflow.ts';
 
@@ -19,6 +19,16 @@ export interface CompileContext {
   readonly evidenceNames: ReadonlySet<string>;
   /** Names that some human gate covers. */
   readonly coveredNames: ReadonlySet<string>;
+  /** What phases ask for by name, as far as it was looked up. Of this draft alone: its author may change it, and ask again. */
+  readonly declared: Map<PhaseDraft, Declared>;
+  /** Whether a write glob reaches the database, as far as they were compared. */
+  readonly comparedGlobs: Map<string, boolean>;
+}
+
+/** What a phase asks for by name; of several artifacts of one name the first. */
+export interface Declared {
+  readonly artifacts: ReadonlyMap<string, ArtifactDraft>;
+  readonly names: ReadonlySet<string>;
 }
 
 /** Where in a draft, and in which phase, something stands. */

@@ -83,6 +83,43 @@ describe('the database of a workflow', () => {
     expect(problemsOf({}, { writes: [glob] })).toEqual([]);
   });
 
+  test('stands beside a thousand write globs, and one problem names that limit', () => {
+    const database = { file: 'data/book.db' };
+    const globs = (count: number) => Array.from({ length: count }, (_, index) => `docs/${index}.md`);
+    const split = (writes: readonly string[]) => ({
+      database,
+      phases: [
+        { id: 'a', writes: writes.slice(0, 600) },
+        { id: 'b', writes: [...writes.slice(600), 'docs/0.md'] },
+      ],
+    });
+
+    expect(problemsOf(split(globs(1000)))).toEqual([]);
+    const defined = define(split([...globs(1500), 'data/*.db']));
+    expect(defined.ok || defined.problems).toEqual([
+      {
+        path: ['phases', 1, 'writes', 400],
+        code: 'bad_value',
+        message:
+          'a workflow with a database has at most 1000 different write globs in all its phases; write fewer and wider ones',
+        severity: 'error',
+      },
+    ]);
+  });
+
+  test('is looked at anew where its draft was corrected', () => {
+    const database = { file: 'data/book.db' };
+    const draft = { id: 'x', phases: [{ id: 'a', writes: ['data/*'] }], database };
+    expect(defineWorkflow(draft, { checks: {} }).ok).toBe(false);
+
+    database.file = 'book.db';
+    expect(defineWorkflow(draft, { checks: {} }).ok).toBe(true);
+    for (let turn = 0; turn < 3; turn += 1) {
+      draft.phases[0] = { id: 'a', writes: Array.from({ length: 900 }, (_, at) => `docs/${turn}/${at}.md`) };
+      expect(defineWorkflow(draft, { checks: {} }).ok).toBe(true);
+    }
+  });
+
   test('so that no writing tool reaches it', () => {
     const database = { file: 'data/book.db' };
     const defined = define({ database }, { allowedTools: ['write_files'], writes: ['chapters/**'] });

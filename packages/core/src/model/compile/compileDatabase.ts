@@ -3,6 +3,7 @@ import { globsMeet, literalGlob } from '../glob/globsMeet.ts';
 import { guardOf } from '../guardedPaths.ts';
 import type { DraftPath, Problems } from '../problems.ts';
 import type { Workflow } from '../workflow.ts';
+import type { PhasePlace } from './compileContext.ts';
 
 /** How many backups of a workflow's database are kept where it does not say. */
 const BACKUPS_KEPT = 10;
@@ -37,11 +38,30 @@ export function checkDatabaseGates(workflow: Workflow, problems: Problems): void
 }
 
 /**
- * True when a write scope reaches the database, its backups or its migrations. Steps change it through the copy they
- * are given: anyone who may write the file itself has bypassed every check on it.
+ * A write scope may not reach the database, its backups or its migrations. Steps change it through the copy they are
+ * given: anyone who may write the file itself has bypassed every check on it.
  */
-export function reachesDatabase({ database }: WorkflowDraft, glob: string): boolean {
-  if (database === undefined) return false;
+export function checkBesideDatabase({ context, phase }: PhasePlace, glob: string, at: DraftPath): void {
+  const { draft, problems, comparedGlobs } = context;
+  const { database } = draft;
+  if (database === undefined) return;
+  let reaches = comparedGlobs.get(glob);
+  if (reaches === undefined) {
+    // To compare two globs takes long, and every phase may name many: a workflow with more than that is refused.
+    if (comparedGlobs.size > MOST_GLOBS) return;
+    reaches = comparedGlobs.size < MOST_GLOBS && reachesDatabase(database, glob);
+    comparedGlobs.set(glob, reaches);
+    if (comparedGlobs.size > MOST_GLOBS) {
+      const message = `a workflow with a database has at most ${MOST_GLOBS} different write globs in all its phases; write fewer and wider ones`;
+      problems.error(at, 'bad_value', message);
+    }
+  }
+  if (!reaches) return;
+  const message = `\`${glob}\` would let phase \`${phase.id}\` write the database past its protection, or what stands behind it`;
+  problems.error(at, 'guarded_path', message);
+}
+
+function reachesDatabase(database: NonNullable<WorkflowDraft['database']>, glob: string): boolean {
   const file = pathFrom(database.file);
   const folder = file.slice(0, file.lastIndexOf('/') + 1);
   const guarded = [
@@ -49,14 +69,10 @@ export function reachesDatabase({ database }: WorkflowDraft, glob: string): bool
     `${literalGlob(folder)}backups/*.db`,
     ...(database.migrations === undefined ? [] : [`${literalGlob(pathFrom(database.migrations))}/*.sql`]),
   ];
-  const asked = globsAsked.get(database) ?? new Set();
-  globsAsked.set(database, asked.add(glob));
-  // To compare two globs takes long, and every phase may name many: of more than that nothing is believed.
-  return asked.size > MOST_GLOBS || guarded.some((path) => globsMeet(glob, path));
+  return guarded.some((path) => globsMeet(glob, path));
 }
 
 const MOST_GLOBS = 1000;
-const globsAsked = new WeakMap<NonNullable<WorkflowDraft['database']>, Set<string>>();
 
 function pathFrom(path: string): string {
   return path.replace(/^(?:\.\/)+/, '').replace(/\/$/, '');

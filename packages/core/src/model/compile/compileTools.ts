@@ -5,7 +5,7 @@ import { commandPatternProblem } from '../shell/shellWords.ts';
 import { CONTRACT_TOOLS, isToolName, PATH_TOOLS, WRITING_TOOLS } from '../tools.ts';
 import type { ToolConstraint, ToolPolicy } from '../workflow.ts';
 import type { PhasePlace } from './compileContext.ts';
-import { reachesDatabase } from './compileDatabase.ts';
+import { checkBesideDatabase } from './compileDatabase.ts';
 
 /** The tools and the write scope of a phase, groups resolved. */
 export function compileTools(place: PhasePlace): {
@@ -115,10 +115,7 @@ function checkGlobShape(place: PhasePlace, glob: string, at: DraftPath): boolean
  */
 function checkGlob(place: PhasePlace, glob: string, at: DraftPath): void {
   if (!checkGlobShape(place, glob, at)) return;
-  if (reachesDatabase(place.context.draft, glob)) {
-    const message = `\`${glob}\` would let phase \`${place.phase.id}\` write the database past its protection, or what stands behind it`;
-    place.context.problems.error(at, 'guarded_path', message);
-  }
+  checkBesideDatabase(place, glob, at);
   if (glob === '**' || glob.startsWith('**/')) return;
   const literal = glob.replace(/(^|\/)\*\*$/, '$1x').replace(/\*/g, 'x');
   const guard = guardOf(literal);
