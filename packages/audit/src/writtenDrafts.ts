@@ -10,13 +10,15 @@ export function writtenDrafts(drafts: readonly AuditDraft[]): readonly WrittenDr
   return drafts.map((draft) => {
     const { time, principal, event, data } = draft;
     let dataText: string;
+    let problem: string | null;
     try {
       dataText = canonicalJson(data);
+      // Two keys with halves of pairs are one in this text, which then is not what its event made of the state. What an
+      // agent brought has its depth from where it came in, and stands deeper in a record than it was.
+      problem = dataText.includes(REPLACED) ? jsonProblem(data, Number.POSITIVE_INFINITY) : null;
     } catch (cause) {
       throw refused(jsonProblem(data) ?? 'cannot be written as JSON', cause);
     }
-    // Two keys with halves of pairs are one in this text, which then is not what its event made of the state.
-    const problem = dataText.includes(REPLACED) ? jsonProblem(data) : null;
     if (problem !== null) throw refused(problem);
     return { time, principal, event, data, dataText };
   });

@@ -37,10 +37,10 @@ function isDeeper(value: Json, left: number): boolean {
  * is not Unicode. `1e999` is valid JSON text and is read as infinity, which nothing here can write down again. Of two
  * keys with halves of pairs canonical JSON makes one, so that a record would say less than the state it is about.
  */
-export function jsonProblem(value: unknown): string | null {
-  const unfit = unfitPlace(value, DEPTH_LIMIT);
+export function jsonProblem(value: unknown, deepest = DEPTH_LIMIT): string | null {
+  const unfit = unfitPlace(value, deepest);
   if (unfit === null) return null;
-  if (unfit === TOO_DEEP) return `is nested deeper than ${DEPTH_LIMIT} levels`;
+  if (unfit === TOO_DEEP) return `is nested deeper than ${deepest} levels`;
   const { place, isKey } = unfit;
   const what = isKey ? 'a key with half of a surrogate pair' : 'a number that JSON cannot hold';
   if (place !== '') return `has at \`${place}\` ${what}`;

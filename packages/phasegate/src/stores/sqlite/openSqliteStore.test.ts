@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import type { Run } from '@phasegate/core';
+import type { Json, Run } from '@phasegate/core';
 import {
   afterDraft,
   create,
@@ -76,6 +76,11 @@ test('keys of which canonical JSON would make one fail the write that brings the
     },
   );
   expect(await store.note('r1', [sampleDraft('tool_judged', { word: '\ud800' })])).toBe(true);
+  // A record stands around what was let in: it may be deeper, whatever its words are.
+  for (const word of ['x', '\ufffd']) {
+    const deep = Array.from({ length: 210 }).reduce<Json>((value) => [value], word);
+    expect(await store.note('r1', [sampleDraft('tool_judged', { deep })])).toBe(true);
+  }
   expect((await store.verify()).findings).toEqual([]);
 });
 
