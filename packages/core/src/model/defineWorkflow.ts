@@ -12,7 +12,7 @@ import { compileProperties } from './compile/compileProperties.ts';
 import type { DraftProblem, GateDraft, ParamDraft, WorkflowDraft } from './draft.ts';
 import { nameIn } from './names.ts';
 import { paramProblem } from './params.ts';
-import { type LeftOut, Problems } from './problems.ts';
+import { type IsTold, type LeftOut, Problems } from './problems.ts';
 import { compileSchema } from './schema/jsonSchema.ts';
 import { placeholdersIn } from './template.ts';
 import { isToolName } from './tools.ts';
@@ -43,11 +43,11 @@ const HALF_PAIR =
   'half of a surrogate pair (`\\ud800` to `\\udfff` alone) is not a character: write it whole';
 
 /**
- * The only constructor of a workflow. Checks everything a definition promises and reports all problems at once;
- * what it returns is frozen.
+ * The only constructor of a workflow. Checks everything a definition promises and reports all problems at once, but for
+ * those that are not to be told; what it returns is frozen.
  */
-export function defineWorkflow(draft: WorkflowDraft, known: Known): Defined {
-  const problems = new Problems();
+export function defineWorkflow(draft: WorkflowDraft, known: Known, isTold?: IsTold): Defined {
+  const problems = new Problems(isTold);
   if (!ID.test(draft.id)) {
     problems.error(
       ['id'],

@@ -89,10 +89,10 @@ export async function loadMarkdown(
       ...(templates === null ? {} : { templates }),
     },
     options.known,
+    // A report that sends its reader after consequences is worse than a short one.
+    ({ code }) => !broken || !CONSEQUENCES.includes(code),
   );
   for (const problem of defined.ok ? defined.notes : defined.problems) {
-    // A report that sends its reader after consequences is worse than a short one.
-    if (broken && CONSEQUENCES.includes(problem.code)) continue;
     const at = placeOf(problem.path, metadata, phases);
     if (problem.severity === 'error') report.error(at, problem);
     else report.note(at, problem);

@@ -146,28 +146,27 @@ function compile(
 ): Compiled {
   // Without functions nothing of the code runs later, so the workflow does not depend on it.
   const bound = functions === 0 ? draft : { ...draft, code: closure.code, module: file.path };
-  const result = defineWorkflow(bound, known);
   if (problems.length > 0) {
-    const more = result.ok
-      ? []
-      : result.problems.filter((found) => !problems.some((known) => covers(known, found)));
-    return { ...result, workflow: null, problems: [...problems, ...more] };
+    const result = defineWorkflow(bound, known, notCoveredBy(problems));
+    return { ...result, workflow: null, problems: [...problems, ...(result.ok ? [] : result.problems)] };
   }
+  const result = defineWorkflow(bound, known);
   return result.ok ? { ...result, problems: result.notes } : { ...result, workflow: null };
 }
 
-/** Whether a problem of meaning may only follow from one of shape, which is reported already. */
-function covers(shape: DraftProblem, meaning: DraftProblem): boolean {
-  if (
-    meaning.severity === 'note' ||
-    ['unreachable_phase', 'no_end', 'no_phases', 'bad_id'].includes(meaning.code)
-  )
-    return true;
-  return (
-    shape.path.every((step, index) => step === meaning.path[index]) ||
-    (meaning.code === 'unknown_phase' && shape.path.length < 3)
-  );
+/** Whether a problem of meaning is one of its own, and may not only follow from one of shape, which is told already. */
+function notCoveredBy(shape: readonly DraftProblem[]): (meaning: DraftProblem) => boolean {
+  // As text: of both there may be many.
+  const places = new Set(shape.map(({ path }) => JSON.stringify(path)));
+  const isPhaseLost = shape.some(({ path }) => path.length < 3);
+  return ({ severity, code, path }) => {
+    if (severity === 'note' || MAY_FOLLOW.includes(code)) return false;
+    if (code === 'unknown_phase' && isPhaseLost) return false;
+    return ![[], ...path].some((_, steps) => places.has(JSON.stringify(path.slice(0, steps))));
+  };
 }
+
+const MAY_FOLLOW = ['unreachable_phase', 'no_end', 'no_phases', 'bad_id'];
 
 function definitionProblems(
   path: string,

@@ -32,6 +32,20 @@ test('of thousands of problems the first are told, and how many are left out', a
   expect(problems.at(-1)).toMatchObject({ code: 'more_problems', severity: 'error' });
 });
 
+test('of problems that only follow from another none is told, counted, or in the way of one that does not', async () => {
+  const names = repeat(1500, (at) => `      - g${at}\n`);
+  const contract = (end: string) =>
+    `workflow: a\ngates: 5\nphases:\n  A:\n    gates:\n${names}    next: B\n  B: {${end}}\n`;
+
+  expect((await load(contract('next: null'))).loaded.problems).toMatchObject([
+    { code: 'wrong_type', line: 2 },
+  ]);
+  expect((await load(contract('next: null, writes: [/etc]'))).loaded.problems).toMatchObject([
+    { code: 'wrong_type', line: 2 },
+    { code: 'bad_glob', line: 1507 },
+  ]);
+});
+
 describe('a file with more in it than is read', () => {
   test.each([
     ['a list', `x: [${repeat(60_000, () => '1,')}]\n`],

@@ -21,16 +21,17 @@ export function meaningOf(
   known: Known,
   { shape, map }: { readonly shape: readonly ShapeProblem[]; readonly map: SourceMap },
 ): Meaning {
-  const result = defineWorkflow(draft, known);
   if (shape.length === 0) {
+    const result = defineWorkflow(draft, known);
     return result.ok ? { ...result, problems: result.notes } : { ...result, workflow: null };
   }
   const broken = new Broken(shape);
-  const problems = (result.ok ? result.notes : result.problems).filter(
+  const result = defineWorkflow(
+    draft,
+    known,
     (problem) => !broken.explains(problem, map.find(problem.path).path),
   );
-  const { leftOut } = result;
-  return { workflow: null, problems, ...(leftOut && { leftOut }) };
+  return { ...result, workflow: null, problems: result.ok ? result.notes : result.problems };
 }
 
 const ROUTE_KEYS = ['next', 'transitions', 'gate', 'gates', 'entry'];
