@@ -15,7 +15,7 @@ import { hookRoute, isHook } from './hookRoute.ts';
 import { createHotRoutes, type HotRoutes } from './hotRoutes.ts';
 import { instrumentProject } from './instrumentProject.ts';
 import { guardJsonBody } from './jsonBody.ts';
-import { oneLargeBody, withinLimit } from './largeBodies.ts';
+import { paceBodies, withinLimit } from './largeBodies.ts';
 import { guardAgainstWorkers } from './leftBehind.ts';
 import { createLines, type Lines, nothing, type Stranger } from './lines.ts';
 import { countRequests } from './log.ts';
@@ -102,9 +102,9 @@ export function createRestApp(given: RestParts): RestApp {
     });
   }
   const inTurn = beginInTurn(lines);
-  const oneAtATime = oneLargeBody(parts);
-  app.use('/api/*', inTurn, oneAtATime, guardBodies(settings));
-  app.use('/mcp', callers, inTurn, oneAtATime);
+  const paced = paceBodies(parts);
+  app.use('/api/*', inTurn, paced, guardBodies(settings));
+  app.use('/mcp', callers, inTurn, paced);
 
   app.get('/healthz', health.alive);
   app.get('/readyz', health.ready);

@@ -3,7 +3,7 @@ import type { FairStarts } from '../../limits/fairStarts.ts';
 import type { Admitted } from '../../runtime/ports.ts';
 import { isKnownHost, RESPONSE_HEADERS } from './guards.ts';
 import { notWhole, readJson } from './jsonBody.ts';
-import { LARGE } from './largeBodies.ts';
+import { SMALL } from './largeBodies.ts';
 import type { Metrics } from './metrics.ts';
 import type { RestParts } from './parts.ts';
 import { type PlainHead, plainHead } from './plainHead.ts';
@@ -36,7 +36,7 @@ export interface HotRouteParts {
 export function createHotRoutes({ parts, metrics, starts, routes }: HotRouteParts): HotRoutes {
   const { settings, project, log } = parts;
   const byPath = new Map(routes.map((route) => [`/api/v1${route.path}`, route]));
-  const largest = Math.min(LARGE, settings.maxBody);
+  const largest = Math.min(SMALL, settings.maxBody);
   const underWay = new Map<string, number>();
   let host = '';
 

@@ -39,6 +39,40 @@ test('an agent sends one large body at a time with a rest after it, and waits fo
   expect(answered).toEqual(['bob 200', 'ada first 200', 'ada second 200']);
 });
 
+test('an agent sends many bodies of some KB freely, and beyond 1 MB together one at a time [adv.O4 adv.O5]', async () => {
+  const door = openDoor();
+  const [ada, bob] = [await door.holder('ada'), await door.holder('bob')];
+  const answered: string[] = [];
+  const send = async (who: string, authorization: string, bytes: number) => {
+    const body = JSON.stringify(CALL).padEnd(bytes);
+    const headers = {
+      authorization,
+      'content-type': 'application/json',
+      'content-length': String(body.length),
+    };
+    const response = await door.app.request(CHECK, { method: 'POST', headers, body });
+    answered.push(`${who} ${response.status}`);
+  };
+  const many = (count: number, bytes: number) =>
+    Promise.all(Array.from({ length: count }, () => send('ada', ada.authorization, bytes)));
+
+  await many(100, 8 * 1024);
+  await many(16, 64 * 1024);
+  expect(answered.splice(0)).toEqual(Array.from({ length: 116 }, () => 'ada 200'));
+
+  const [first, second] = [many(1, 60_000), many(1, 60_000)];
+  await first;
+  await send('bob', bob.authorization, 60_000);
+  await send('ada small', ada.authorization, 4 * 1024);
+  expect(answered.splice(0)).toEqual(['ada 200', 'bob 200', 'ada small 200']);
+
+  door.pass(LONGEST_REST);
+  await second;
+  // Half a megabyte came back meanwhile.
+  await many(8, 60_000);
+  expect(answered).toEqual(Array.from({ length: 9 }, () => 'ada 200'));
+});
+
 /** A body that comes whole once something has happened. */
 function bodyAfter(wait: Promise<void>): ReadableStream<Uint8Array> {
   return new ReadableStream({

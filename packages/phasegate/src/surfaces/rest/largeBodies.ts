@@ -1,23 +1,34 @@
 import type { Context, MiddlewareHandler } from 'hono';
+import { createAllowances } from '../../limits/allowances.ts';
 import { createPaced } from '../../limits/paced.ts';
 import { readLimited } from './jsonBody.ts';
 import type { Caller, RestEnv, RestParts } from './parts.ts';
 
 /** Bodies up to this size are many and cost nothing. */
-export const LARGE = 64 * 1024;
+export const SMALL = 8 * 1024;
+/** Bodies above this size wait for each other, however seldom they come. */
+const LARGE = 64 * 1024;
+/** In bytes: what a caller may send at once in bodies between the two, and how much of it comes back in a second. */
+const FREE = 1024 * 1024;
+const FREE_PER_SECOND = 256 * 1024;
 /** Others of the same caller that wait; each is a connection. */
-const MOST_WAITING = 8;
+const MOST_WAITING = 32;
 
 /**
  * One large body of a caller at a time, from its first byte to its answer and a while longer: reading one keeps the
- * server busy, so anyone who sends one after the other leaves most of the time to others. Callers are bound before. A body
+ * server busy, so anyone who sends one after the other leaves most of the time to others. Many that are not large do the
+ * same, so each caller has an allowance for these; beyond it they wait in the same line. Callers are bound before. A body
  * whose length is not said beforehand counts as large.
  */
-export function oneLargeBody({ later }: Pick<RestParts, 'later'>): MiddlewareHandler<RestEnv> {
+export function paceBodies({ later, now }: Pick<RestParts, 'later' | 'now'>): MiddlewareHandler<RestEnv> {
   const paced = createPaced({ what: 'large requests', waiting: MOST_WAITING, later });
+  const allowances = createAllowances({ most: FREE, perSecond: FREE_PER_SECOND, now });
   return async (c, next) => {
     const name = nameOf(c.get('caller'));
-    return name === null || !isLarge(c) ? next() : paced.act(name, next);
+    if (name === null) return next();
+    const length = Number(c.req.header('content-length') ?? 0);
+    const isFree = !isLarge(c) && (length <= SMALL || allowances.take(name, length));
+    return isFree ? next() : paced.act(name, next);
   };
 }
 
