@@ -48,6 +48,8 @@ async function toldOf(verification: Verification): Promise<Told> {
   if (known !== undefined) return known;
   const reading = readTold(verification);
   read.set(source, reading);
+  // What could not be read once may be read the next time.
+  reading.catch(() => read.delete(source));
   return reading;
 }
 

@@ -153,33 +153,46 @@ async function foldHolds(
   run: Run,
   events: readonly RunEvent[],
 ): Promise<boolean> {
-  if (knowledge.fold === undefined) return true;
+  const { fold } = knowledge;
+  if (fold === undefined) return true;
+  // Migrations tell the workflows that came after the first.
+  const [started] = events;
+  const hash = started?.type === 'run_started' ? started.workflowHash : run.workflowHash;
+  const workflow = await source.workflow(hash);
+  if (workflow === null || !orNull(() => events.every(tellsItsWorkflow))) return false;
+  const folded = await wholly(() => fold(workflow, events), breathe);
+  if (folded === null) return false;
+  return orNull(() => isSameState(folded, run)) ?? false;
+}
+
+/** Null where it throws: events that cannot be folded do not make the state. */
+function orNull<T>(work: () => T): T | null {
   try {
-    // Migrations tell the workflows that came after the first.
-    const [started] = events;
-    const hash = started?.type === 'run_started' ? started.workflowHash : run.workflowHash;
-    const workflow = await source.workflow(hash);
-    if (workflow === null || !events.every(tellsItsWorkflow)) return false;
-    const folded = await wholly(knowledge.fold(workflow, events), breathe);
-    return jsonEqual(stateOf(folded), stateOf(run)) || writtenState(folded) === writtenState(run);
+    return work();
   } catch {
-    // Events that cannot be folded do not make the state.
-    return false;
+    return null;
   }
 }
 
 /**
  * INVARIANT: one run may have any number of events, as an agent may claim and give back as often as it likes. Others work
- * meanwhile, and each event is a sign of work: a verification that shows none is given up.
+ * meanwhile, and each event is a sign of work: a verification that shows none is given up. What fails there is no word on
+ * the run.
  */
-async function wholly(folded: Run | Folding, breathe: Verification['breathe']): Promise<Run> {
-  if (!('next' in folded)) return folded;
+async function wholly(fold: () => Run | Folding, breathe: Verification['breathe']): Promise<Run | null> {
+  const folded = orNull(fold);
+  if (folded === null || !('next' in folded)) return folded;
   for (;;) {
-    const step = folded.next();
+    const step = orNull(() => folded.next());
+    if (step === null) return null;
     if (step.done === true) return step.value;
     const pause = breathe();
     if (pause !== undefined) await pause;
   }
+}
+
+function isSameState(folded: Run, run: Run): boolean {
+  return jsonEqual(stateOf(folded), stateOf(run)) || writtenState(folded) === writtenState(run);
 }
 
 function stateOf({ workflow: _, ...state }: Run): Json {

@@ -112,6 +112,38 @@ test('what humans did is read once, however many decisions of one who left there
   expect(asked).toBe(2 * 40 * 3);
 });
 
+test('what humans did is read again where it could not be read once', async () => {
+  const store = state.open();
+  const chain = [
+    sampleDraft('human_added', { name: 'ada', publicKey: 'key' }),
+    sampleDraft('human_removed', { name: 'ada' }),
+  ];
+  const [added, removed] = chain as [AuditDraft, AuditDraft];
+  await store.note(null, [added]);
+  const signed = decision('ada', 'signed');
+  await create(store, sampleRun('r4', { decisions: [signed] }));
+  await store.note('r4', [sampleDraft('gate_decided', { decision: { ...signed } })]);
+  await store.removeHuman('ada', [removed]);
+  await store.close();
+
+  const database = new DatabaseSync(state.file, { readOnly: true });
+  onTestFinished(() => database.close());
+  const real = sqliteSource(database, state.seal);
+  let isAway = true;
+  const source: typeof real = {
+    ...real,
+    *records(run) {
+      if (run === null && isAway) throw new Error('the disk is away');
+      yield* real.records(run);
+    },
+  };
+  const verify = () => verifyAudit({ source, seal: state.seal, knowledge: { verifyDecision: () => true } });
+
+  await expect(verify()).rejects.toThrow('the disk is away');
+  isAway = false;
+  expect((await verify()).findings).toEqual([]);
+});
+
 const ada = {
   name: 'ada',
   publicKey: 'key',

@@ -47,3 +47,16 @@ test('a run that its events do not make is found, however they are folded', asyn
   await store.close();
   expect(report.findings.map(({ kind }) => kind)).toEqual(['state_edited', 'state_edited', 'state_edited']);
 });
+
+test('what fails while a run is folded, and not in it, is no word on the run', async () => {
+  function* slowly(_: Workflow, [first]: readonly RunEvent[]): Generator<undefined, Run> {
+    for (let step = 0; step < 3000; step += 1) yield;
+    return sampleRun(first?.type === 'run_started' ? first.id : '');
+  }
+  const store = state.open({ fold: slowly });
+  const onProgress = () => {
+    throw new Error('nobody reads this any more');
+  };
+  await expect(store.verify({ onProgress })).rejects.toThrow('nobody reads this any more');
+  await store.close();
+});
