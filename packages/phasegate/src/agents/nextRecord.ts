@@ -11,14 +11,15 @@ export function nextRecord(
 ): Promise<FeedRecord | undefined> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve(undefined);
-    const awake = setInterval(() => undefined, LONG_MS);
     const abort = () => done(undefined);
+    // Before the timer: a feed that throws leaves nothing behind.
     const stop = feed.subscribe(
       (record) => {
         if (wanted(record)) done(record);
       },
       { after },
     );
+    const awake = setInterval(() => undefined, LONG_MS);
     const done = (record: FeedRecord | undefined) => {
       clearInterval(awake);
       signal.removeEventListener('abort', abort);

@@ -44,9 +44,12 @@ export async function makeOwnAgent(
     ({ event, data }) =>
       event === 'agent_removed' && own(data, 'agent') === name && own(data, 'cause') !== RAN_OUT,
     { after, signal: over.signal },
-  ).then((record) => {
-    if (record !== undefined) removed.abort();
-  });
+  ).then(
+    (record) => {
+      if (record !== undefined) removed.abort();
+    },
+    () => undefined,
+  );
   // Killed, this process can withdraw nothing: the key is good only while it says so.
   const renewing = setInterval(() => void renew(), RENEW_MS).unref();
 

@@ -57,12 +57,13 @@ export function createFeed(store: FeedStore, later?: Later): OpenFeed {
       const woken = Promise.withResolvers<void>();
       const follower: Follower = { listener, stop, stopped: false, woken, timer: undefined };
       if (signal?.aborted === true) return stop;
-      signal?.addEventListener('abort', stop);
-      followers.add(follower);
+      // First, as a store that cannot be listened to throws: nothing is left behind then.
       unlisten ??= store.onCommit(() => {
         tail.stale();
         for (const one of followers) wake(one);
       });
+      signal?.addEventListener('abort', stop);
+      followers.add(follower);
       // A listener that throws has had its say; a listener is also stopped when the feed's own start fails.
       follow(follower, after).then(stop, stop);
       return stop;
