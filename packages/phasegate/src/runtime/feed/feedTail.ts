@@ -15,6 +15,9 @@ export interface FeedTail {
 export function createFeedTail(store: FeedStore, later?: Later): FeedTail {
   let catchingUp: CatchingUp | undefined;
   let window: Promise<Window> | undefined;
+  // What those who are behind were read, newest first, while one of them waits for a page.
+  let pages: readonly Page[] = [];
+  let behind = 0;
   // Counts commits: what was read before one of them is not known to be all.
   let commits = 0;
 
@@ -42,6 +45,30 @@ export function createFeedTail(store: FeedStore, later?: Later): FeedTail {
     tail.records = tail.records.slice(cut);
   }
 
+  /**
+   * A page of somebody who is behind. Most who are want the same records, such as all that listened before a restart:
+   * what was just read for one is read for the next, so that to catch up costs no more than to have listened.
+   */
+  async function pageAfter(cursor: number, isWanted: () => boolean): Promise<readonly FeedRecord[]> {
+    catchingUp ??= createCatchingUp(later);
+    behind += 1;
+    try {
+      return await catchingUp(async () => {
+        if (!isWanted()) return [];
+        const known = pages.find(({ after, upTo }) => after <= cursor && cursor < upTo);
+        if (known !== undefined) return known.records.filter(({ id }) => id > cursor);
+        const records = await store.feed(cursor, BATCH);
+        const last = records.at(-1);
+        if (last !== undefined)
+          pages = [{ after: cursor, upTo: last.id, records }, ...pages].slice(0, PAGES_KEPT);
+        return records;
+      });
+    } finally {
+      behind -= 1;
+      if (behind === 0) pages = [];
+    }
+  }
+
   return {
     stale: () => {
       commits += 1;
@@ -52,10 +79,7 @@ export function createFeedTail(store: FeedStore, later?: Later): FeedTail {
     async after(cursor, isWanted) {
       const tail = await opened();
       for (;;) {
-        if (cursor < tail.base) {
-          catchingUp ??= createCatchingUp(later);
-          return catchingUp(async () => (isWanted() ? store.feed(cursor, BATCH) : []));
-        }
+        if (cursor < tail.base) return pageAfter(cursor, isWanted);
         const first = tail.records.findLastIndex((record) => record.id <= cursor) + 1;
         if (first < tail.records.length) return tail.records.slice(first);
         if (tail.upTo === commits && tail.reading === undefined) return [];
@@ -71,6 +95,15 @@ export function createFeedTail(store: FeedStore, later?: Later): FeedTail {
 const BATCH = 500;
 /** How many of the newest records are kept. */
 const KEPT = 2_000;
+/** Pages of 500, for those who are at several places. */
+const PAGES_KEPT = 4;
+
+/** All records after one id and up to another. */
+interface Page {
+  readonly after: number;
+  readonly upTo: number;
+  readonly records: readonly FeedRecord[];
+}
 
 interface Window {
   /** All records after this id are in `records`, as far as they were read. */
