@@ -12,16 +12,15 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { moveHead } from '@phasegate/audit';
-import { type Anchor, anchorText, readAnchor, verifyAudit } from '@phasegate/audit/verify';
+import { type Anchor, anchorText, readAnchor } from '@phasegate/audit/verify';
 import type { Run, RunEvent, Workflow } from '@phasegate/core';
 import { afterDraft, create, sampleDraft } from '@phasegate/core/store-contract';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import type { ArchiveRecord, AuditReport, Seal, Store, VerifyOptions } from '../../runtime/ports.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { ArchiveRecord, AuditReport, Store, VerifyOptions } from '../../runtime/ports.ts';
+import { bytesReadBy } from '../fixtures/bytesReadBy.ts';
 import { makeStateFolder, type StateFolder } from '../fixtures/openStores.ts';
 import { sampleRun } from '../fixtures/sampleRun.ts';
-import { sqliteSource } from './verifySqlite.ts';
 
 let state: StateFolder;
 let older: string;
@@ -174,9 +173,13 @@ describe('a verification finds', () => {
     const [end = ''] = readFileSync(file, 'utf8').trimEnd().split('\n').slice(-1);
     const forged = join(state.folder, 'forged.jsonl');
     writeFileSync(forged, '');
-    truncateSync(forged, 2 ** 36);
+    truncateSync(forged, 2 ** 23);
     appendFileSync(forged, `\n${end.replace(/"records":\d+/, '"records":9')}\n`);
-    expect(await found({ archives: [forged] })).toEqual([['archive_invalid', null]]);
+    const bytes = await bytesReadBy(async () =>
+      expect(await found({ archives: [forged] })).toEqual([['archive_invalid', null]]),
+    );
+    expect(bytes).toBeGreaterThan(0);
+    expect(bytes).toBeLessThan(2 ** 16);
   });
 
   test('the file of another project', async () => {
@@ -326,28 +329,6 @@ test('anchors from before an archive verify after it, also of runs that went on 
   // Those of after the first archive know all they need by its stubs.
   expect(await verify({ anchors })).toMatchObject({ ok: false, findings: [], unproven: { anchors: 2 } });
   expect(await verify({ anchors: anchors.slice(2) })).toMatchObject({ ok: true, findings: [] });
-});
-
-test('what anchors cost does not grow with the runs that are archived', async () => {
-  await archive();
-  const late = await anchorNow();
-  const database = new DatabaseSync(state.file, { readOnly: true });
-  onTestFinished(() => database.close());
-  const sumsFor = async (anchors: readonly string[]) => {
-    let sums = 0;
-    const seal: Seal = {
-      ...state.seal,
-      fingerprint(...head) {
-        sums += 1;
-        return state.seal.fingerprint(...head);
-      },
-    };
-    const source = sqliteSource(database, state.seal);
-    const report = await verifyAudit({ source, seal, knowledge: {}, options: { anchors } });
-    expect(report.findings).toEqual([]);
-    return sums;
-  };
-  expect(await sumsFor(Array.from({ length: 50 }, () => late))).toBe(await sumsFor([late]));
 });
 
 const LATER = '2026-06-01T00:00:00.000Z';
