@@ -41,7 +41,7 @@ export type {
   RecordedPhase,
   RecordedRates,
 } from './simulation/rates.ts';
-export { DEFAULT_STEPS, type SimulateOptions, simulate } from './simulation/simulate.ts';
+export { type SimulateOptions, simulate } from './simulation/simulate.ts';
 export type {
   Bin,
   SimulatedPhase,
@@ -52,3 +52,4 @@ export type {
   TimeKind,
   TimeSpent,
 } from './simulation/simulation.ts';
+export { DEFAULT_STEPS } from './simulation/stepsFor.ts';

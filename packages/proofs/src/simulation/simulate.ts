@@ -7,6 +7,7 @@ import type { Rates, RecordedRates } from './rates.ts';
 import { settleRates } from './settleRates.ts';
 import type { Simulation } from './simulation.ts';
 import { type Starts, startsOf } from './startsOf.ts';
+import { stepsFor } from './stepsFor.ts';
 import { Tally } from './tally.ts';
 
 /** What is simulated. */
@@ -17,14 +18,11 @@ export interface SimulateOptions {
   /** What is known or wished; it goes before what was recorded. */
   readonly rates?: Rates;
   readonly recorded?: RecordedRates;
-  /** Attempts and decisions, those about single items left out, after which a run is given up as stuck. */
+  /** Attempts and decisions, those about single items left out, after which a run is given up as stuck; by default as many as the workflow may ask for. */
   readonly steps?: number;
   /** Told now and then how many runs go no further. */
   progress?(ended: number): void;
 }
-
-/** Steps after which a run is given up where nobody says. */
-export const DEFAULT_STEPS = 300;
 
 /** Combinations of params that are looked at. */
 const MAX_PARAMS = 1000;
@@ -34,7 +32,7 @@ const MAX_PARAMS = 1000;
  * What depends on evidence is drawn by its rate. The same seed gives the same result.
  */
 export function simulate(workflow: Workflow, options: SimulateOptions): Simulation {
-  const { runs, agents, seed, rates: given = {}, recorded = null, steps = DEFAULT_STEPS } = options;
+  const { runs, agents, seed, rates: given = {}, recorded = null, steps = stepsFor(workflow) } = options;
   const counts = { runs, agents, steps };
   const problems = [
     ...Object.entries(counts).flatMap(([name, count]) =>

@@ -99,7 +99,19 @@ describe('what is printed', () => {
       join(shell.root, 'rates.yaml'),
     ]);
 
-    expect(stdout).toContain('note: 5 runs were given up after 300 steps and count as stuck');
+    expect(stdout).toContain(
+      'note: 5 runs were given up after 300 steps (attempts and decisions) without an end, and count as stuck: the workflow may lead back again and again at these rates, or ask for more steps',
+    );
+  });
+
+  test('a line of more than 300 phases is completed', async () => {
+    const phases = Array.from({ length: 301 }, (_, at) => `  P${at}: { instructions: work }`).join('\n');
+    const shell = makeShell({ 'agent_workflow.yaml': `workflow: w\nphases:\n${phases}\n` });
+
+    const { stdout } = await shell.call(['simulate', 'w', '--runs', '5']);
+
+    expect(stdout).toMatch(/^completed +100 %$/m);
+    expect(stdout).not.toContain('given up');
   });
 
   test('all bars are on one scale, times in one unit, and no row is empty', async () => {

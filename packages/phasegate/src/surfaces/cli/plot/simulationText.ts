@@ -8,8 +8,7 @@ import { textPlot } from './textPlot.ts';
 /** A simulation for a terminal: what each phase comes to, what all do, and pictures of it. */
 export function simulationText(simulation: Simulation, paint: Paint): string {
   const { notes, bound } = simulation;
-  const given =
-    bound === null ? [] : [`${bound.runs} runs were given up after ${bound.steps} steps and count as stuck`];
+  const given = bound === null ? [] : [givenUp(bound)];
   return [
     `${simulationTitle(simulation)}; ${sourceText(simulation)}`,
     phaseTable(simulation, paint),
@@ -18,6 +17,12 @@ export function simulationText(simulation: Simulation, paint: Paint): string {
     `${paint.bold('What it rests on')}\n${inputTable(simulation, paint)}`,
     ...[...given, ...notes].map((note) => `${paint.yellow('note:')} ${note}`),
   ].join('\n\n');
+}
+
+/** That runs were still going on says nothing about where they would have ended. */
+function givenUp({ runs, steps }: NonNullable<Simulation['bound']>): string {
+  const many = runs === 1 ? '1 run was' : `${runs} runs were`;
+  return `${many} given up after ${steps} steps (attempts and decisions) without an end, and ${runs === 1 ? 'counts' : 'count'} as stuck: the workflow may lead back again and again at these rates, or ask for more steps`;
 }
 
 /** What was simulated, in a line. */
