@@ -176,32 +176,69 @@ interface Found {
   readonly snapshot?: Run;
 }
 
-/** The run of that id; else a new run of the workflow of that name; null where none could be started. */
+interface Starting {
+  readonly agent: AgentPrincipal;
+  readonly goal: Pick<StartRequest, 'goal'>;
+}
+
+/**
+ * The run of that id; else a new run of the workflow of that name; else the run whose id begins so; null where none could
+ * be started.
+ */
 async function findOrStart(
   invocation: Invocation,
   open: OpenProject,
-  { agent, goal }: { readonly agent: AgentPrincipal; readonly goal: Pick<StartRequest, 'goal'> },
+  starting: Starting,
 ): Promise<Found | null> {
-  const { args, out } = invocation;
-  const word = await meant(invocation, agent);
+  const { agent } = starting;
+  // Where none was given, the only run of the agent is meant.
+  const word = invocation.args.positionals[0] ?? (await runOf(invocation, agent, 'held'));
+  const known = await underWay(invocation, open, { ...starting, word });
+  if (known !== null) return known;
+  if (isRunId(word)) throw unknownRun(word);
+  return startNew(invocation, open, { ...starting, word }).catch(async (error: unknown) => {
+    // A workflow may be called like the beginning of an id: only where none is, a run can be meant.
+    if (!(error instanceof PhasegateError) || error.code !== 'workflow_unknown') throw error;
+    const whole = await wholeRun(invocation, agent, word);
+    const begun = whole === word ? null : await underWay(invocation, open, { ...starting, word: whole });
+    if (begun !== null) return begun;
+    throw /^run-[0-9a-f]+$/.test(word) ? unknownRun(word) : error;
+  });
+}
+
+function unknownRun(word: string): PhasegateError {
+  return new PhasegateError('run_unknown', `there is no run \`${word}\``, { hint: 'phasegate runs' });
+}
+
+/** The run of that id, to go on with; null where there is none. */
+async function underWay(
+  { args }: Invocation,
+  open: OpenProject,
+  { agent, goal, word }: Starting & { readonly word: string },
+): Promise<Found | null> {
   const known = await open.claims.attend(word, agent).catch((error: unknown) => {
     if (error instanceof PhasegateError && error.code === 'run_unknown') return null;
     throw error;
   });
-  const target = args.text('target');
-  if (known !== null && args.flag('worktree'))
+  if (known === null) return null;
+  if (args.flag('worktree'))
     throw usageError(`run \`${word}\` is under way: \`--worktree\` is for starting one`);
-  if (known !== null) {
-    const given = [target, goal.goal, ...args.texts('param'), ...args.texts('option')];
-    if (given.every((one) => one === undefined)) return { id: known.id, snapshot: known };
-    throw usageError(
-      `run \`${word}\` is under way: a goal, \`--target\` and \`--param\` are for starting one`,
-      'leave them out to go on with it; what it was started with stays',
-    );
-  }
-  if (isRunId(word)) {
-    throw new PhasegateError('run_unknown', `there is no run \`${word}\``, { hint: 'phasegate runs' });
-  }
+  const given = [args.text('target'), goal.goal, ...args.texts('param'), ...args.texts('option')];
+  if (given.every((one) => one === undefined)) return { id: known.id, snapshot: known };
+  throw usageError(
+    `run \`${word}\` is under way: a goal, \`--target\` and \`--param\` are for starting one`,
+    'leave them out to go on with it; what it was started with stays',
+  );
+}
+
+/** A new run of the workflow of that name; null where it was refused. */
+async function startNew(
+  invocation: Invocation,
+  open: OpenProject,
+  { agent, goal, word }: Starting & { readonly word: string },
+): Promise<Found | null> {
+  const { args, out } = invocation;
+  const target = args.text('target');
   const params = await paramsOf(invocation, word);
   const capabilities = args.texts('capability');
   const ring: Ring = args.flag('sandbox') ? 'sandboxed' : 'served';
@@ -218,14 +255,6 @@ async function findOrStart(
   }
   await out.log(out.json ? JSON.stringify({ event: 'run_started', run: view.run }) : `run ${view.run}`);
   return { id: view.run };
-}
-
-/** The word as it was given, with a run's id made whole; where none was given, the only run of the agent is meant. */
-async function meant(invocation: Invocation, agent: AgentPrincipal): Promise<string> {
-  const [word] = invocation.args.positionals;
-  if (word === undefined) return runOf(invocation, agent, 'held');
-  // A workflow may be called like the beginning of an id.
-  return word.startsWith('run-') ? wholeRun(invocation, agent, word) : word;
 }
 
 /** What failed once is tried again only when a human says so, here or by `--retry`. */

@@ -53,6 +53,22 @@ test('with --json every change is a JSON value, and with a run it ends when the 
   expect(values[1]).toMatchObject({ run, phase: 'PLAN', waits_for: { command: `phasegate decide ${run}` } });
 });
 
+test('a run is named by the beginning of its id, with or without `run-`', async () => {
+  const { shell, run } = await begun();
+  await shell.callAs(SECRET, ['stop', run, '--reason', 'enough']);
+
+  for (const word of [run.slice(0, 10), run.slice(4, 10)]) {
+    const watched = watching(shell, ['watch', word]);
+
+    expect(await watched.code).toBe(0);
+    expect(watched.text()).toContain(`${run}  two  stopped`);
+  }
+  const unknown = watching(shell, ['watch', 'run-zz']);
+
+  expect(await unknown.code).toBe(1);
+  expect(unknown.beside()).toContain('[run_unknown]');
+});
+
 test('on a terminal it takes the screen, redraws it, rings when a gate opens, and gives the screen back', async () => {
   const { shell, run } = await begun();
   const watched = watching(shell, ['watch', '--notify'], { columns: 40, rows: 20 });

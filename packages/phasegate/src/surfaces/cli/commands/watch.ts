@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Principal } from '@phasegate/core';
 import { oneLine } from '@phasegate/core/model';
 import type { CliCommand, ExitCode, Invocation } from '../command.ts';
+import { wholeRun } from '../runOf.ts';
 import { visible, visibleJson } from '../text/visible.ts';
 import { callerOf, HUMAN_OPTIONS, unlockHuman } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
@@ -33,7 +34,9 @@ export const watch: CliCommand = {
     if (!(await stateIsThere(invocation, signal))) return 0;
     const caller = await watcherOf(invocation);
     const project = await invocation.reach();
-    const look = createLook({ project, caller, run: args.positionals[0] });
+    const [word] = args.positionals;
+    const run = word === undefined ? undefined : await wholeRun(invocation, caller, word);
+    const look = createLook({ project, caller, run });
     // Asked once before the terminal is taken: what is wrong then is said on the one the human sees.
     const first = await look();
     const screen = out.screen === null ? null : await drawRuns(out, env, noteFor(caller));
