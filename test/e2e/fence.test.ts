@@ -75,7 +75,7 @@ test('only a human settles anything, with a reason where a change stays', async 
   expect(noHuman.stderr).toContain('passphrase');
   expect(wrong.stderr).toContain('credential_invalid');
   expect(noReason.stdout).toContain('needs a reason');
-  expect(unchanged.stdout).toContain('is as it was');
+  expect(unchanged.stdout).toContain('no changed file matches');
   expect([noHuman.code, wrong.code, noReason.code, unchanged.code, outside.code]).toEqual([2, 1, 2, 2, 2]);
   expect(await done(project, run)).toMatchObject({ error: 'scope_violation' });
 });
@@ -167,6 +167,28 @@ test('a hash of the list is for the phase it was printed in, and for no later on
 
   expect(late).toMatchObject({ code: 1, json: { error: 'fence_failed' } });
 });
+
+test.each(['restore', 'accept', 'quarantine'])(
+  'to %s a path that names no changed file is refused, and it is said where paths begin',
+  async (action) => {
+    const { project, run } = await begun();
+    project.write('docs/stray.txt', 's');
+    const reason = action === 'accept' ? ['--reason', 'mine'] : [];
+
+    // From the folder of the file, from outside, of nothing, and of what did not change.
+    for (const path of ['stray.txt', '../../etc/passwd', 'nofile', 'package.json']) {
+      const called = await act(project, [run, action, path, ...reason]);
+
+      expect({ path, code: called.code }).toEqual({ path, code: 2 });
+      expect(called.json).toMatchObject({
+        error: 'usage',
+        message: `no changed file matches \`${path}\``,
+        hint: `paths are from the project's root; \`phasegate fence ${run}\` lists them`,
+      });
+    }
+    expect(existsSync(join(project.root, 'docs/stray.txt'))).toBe(true);
+  },
+);
 
 test('what the phase may write is not settled, so the gate still tells of it', async () => {
   const { project, run } = await begun();

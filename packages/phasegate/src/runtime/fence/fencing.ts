@@ -56,10 +56,10 @@ export function createFencing({ fence, judged, runtime, load, demand, here }: Fe
   }
 
   /** INVARIANT: an order is about what the report names, and never about what it only counts: the phase's own work. */
-  function ordered({ paths }: FenceOrder, changes: readonly FenceChange[], found: Sorted): readonly string[] {
+  function ordered(run: Run, { paths }: FenceOrder, { changes, found }: Found): readonly string[] {
     const told = toldIn(found);
     if (paths === 'all') return [...told].sort();
-    const settled = meant(paths, changes).filter((path) => told.has(path));
+    const settled = meant(run, paths, changes).filter((path) => told.has(path));
     if (settled.length > 0) return settled;
     throw new PhasegateError('usage', `\`${paths[0]}\` is the phase's to write, so it is not settled`, {
       hint: 'it refuses nothing: change it as you like, or decide on it at the gate',
@@ -126,7 +126,7 @@ export function createFencing({ fence, judged, runtime, load, demand, here }: Fe
       const wanted =
         paths.length === 0
           ? [...all.outside, ...all.noticed].map(({ path }) => path)
-          : meant(paths, compared.changes);
+          : meant(run, paths, compared.changes);
       const told = wanted.slice(0, MOST_KEPT);
       const rest = wanted.length - told.length;
       const text = await demandFence().fence.diff(run.id, run.work.tree as string, told);
@@ -156,7 +156,7 @@ export function createFencing({ fence, judged, runtime, load, demand, here }: Fe
     const anew = compared.ok ? null : await standing(run, compared.reason);
     const shown = compared.ok ? shownOf(run, compared.changes, now as Sorted) : anew?.shown;
     if (shown !== order.shown) throw notAsShown(runId);
-    const paths = compared.ok ? ordered(order, compared.changes, now as Sorted) : [];
+    const paths = compared.ok ? ordered(run, order, { changes: compared.changes, found: now as Sorted }) : [];
     const { action, reason } = order;
     const tree = run.work.tree as string;
     const done = await carryOut();
@@ -191,14 +191,23 @@ export function createFencing({ fence, judged, runtime, load, demand, here }: Fe
   }
 }
 
+/** What a comparison found, and what it means. */
+interface Found {
+  readonly changes: readonly FenceChange[];
+  readonly found: Sorted;
+}
+
 /** The changed paths that are meant; one that names none is a mistake and not a wish that came true. */
-function meant(paths: readonly string[], changes: readonly FenceChange[]): readonly string[] {
+function meant({ id }: Run, paths: readonly string[], changes: readonly FenceChange[]): readonly string[] {
   const named = paths.flatMap((given) => {
     const place = given.replace(/^(?:\.\/)+/, '').replace(/\/+$/, '');
     const isMeant = (path: string) => place === '.' || path === place || path.startsWith(`${place}/`);
     const found = changes.filter(({ path }) => isMeant(path));
     if (found.length > 0) return found.map(({ path }) => path);
-    throw new PhasegateError('usage', `\`${given}\` is as it was when the phase was entered`);
+    // Whether it is there unchanged or not there at all is not told apart: what is not compared is not looked for.
+    throw new PhasegateError('usage', `no changed file matches \`${given}\``, {
+      hint: `paths are from the project's root; \`phasegate fence ${id}\` lists them`,
+    });
   });
   return [...new Set(named)].sort();
 }

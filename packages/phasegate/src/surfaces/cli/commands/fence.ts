@@ -27,9 +27,11 @@ export const fence: CliCommand = {
     'Compares the workspace with what it was when the phase was entered. Changes outside the scope refuse the phase\n' +
     'until they are undone or a human settles them: `restore` makes files what they were, `quarantine` moves them out\n' +
     'of the workspace, `accept` lets them stay. Files of the home folder (`~/`) can only be accepted, or put right by\n' +
-    'hand. `accept --all` lets every such change stay, and takes a new measure where the old one is missing. A PATH may\n' +
-    'be a folder. On a terminal the list is shown before it is done. Without a terminal `--shown` must name the hash that\n' +
-    'the list was printed with. Nothing is done if the workspace is another one by now.',
+    'hand. `accept --all` lets every such change stay, and takes a new measure where the old one is missing. A PATH is\n' +
+    'from the root of the project, wherever you call it, and may be a folder. On a terminal the list is shown before it\n' +
+    'is done. Without a terminal `--shown` must name the hash that the list was printed with. Nothing is done if the\n' +
+    'workspace is another one by now. `fence RUN` exits 1 where it lists changes outside the scope, or\n' +
+    'has nothing to compare with.',
   examples: [
     'phasegate fence RUN',
     'phasegate fence RUN --diff',
