@@ -22,6 +22,33 @@ test('a run that has ended is answered in the shape of every refusal, with or wi
   }
 });
 
+test('every reason of a refusal is told, also beside evidence that is missing', async () => {
+  const shell = makeShell({
+    'agent_workflow.yaml': `workflow: w
+phases:
+  PLAN:
+    tasks:
+      - { name: Look, instructions: read the code }
+    required_evidence: { plan: { type: string, description: what you will do } }
+`,
+  });
+  const run = String((await shell.call(['start', 'w', '--json'])).json().run);
+
+  const { code, stdout } = await shell.call(['done', run]);
+
+  expect(code).toBe(1);
+  expect(stdout).toContain('refused: for 2 reasons [incomplete_checkpoint]\n  - ');
+  expect(stdout).toMatch(/^ {2}- .*plan.*what you will do/m);
+  expect(stdout).toContain('\n  - tasks of phase `PLAN` were never fetched: 1\n');
+  expect(stdout).toContain(`next: phasegate task ${run} PLAN 1`);
+
+  await shell.call(['task', run, 'PLAN', '1']);
+  const again = await shell.call(['done', run]);
+
+  expect(again.stdout).toContain('refused: Provide all required evidence to complete checkpoint');
+  expect(again.stdout).not.toContain('never fetched');
+});
+
 test('the next phase comes with the text its function made', async () => {
   const steps = "[{ name: 'a' }, { name: 'b', body: () => ['Second', 'made just now'] }]";
   const shell = makeShell({

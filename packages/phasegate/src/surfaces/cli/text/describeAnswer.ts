@@ -39,7 +39,10 @@ export function describeRefusal(answer: JsonObject, paint: Paint): string {
   const reasons = reasonsOf(answer);
   // The engine's message may be the reasons in one line; nobody needs to read them twice.
   const told = reasons.join('; ') === message;
-  const title = told && reasons.length > 1 ? `for ${reasons.length} reasons` : quoteRest(message);
+  // Evidence that is missing has a message of its own, which says nothing of the others.
+  const isMixed = reasons.length > missingIn(answer).length && missingIn(answer).length > 0;
+  const title =
+    (told && reasons.length > 1) || isMixed ? `for ${reasons.length} reasons` : quoteRest(message);
   // Behind the first line: the last one may be what a program printed.
   const [first = '', ...rest] = linesOf(title);
   const lines = [`${paint.red('refused:')} ${first}${code}`, ...rest];
@@ -73,9 +76,15 @@ function rulesOf({ blockers }: JsonObject): readonly string[] {
   return [...new Set(rules)];
 }
 
-function reasonsOf({ missing_evidence, blockers }: JsonObject): readonly string[] {
-  const list = Array.isArray(missing_evidence) ? missing_evidence : Array.isArray(blockers) ? blockers : [];
+/** INVARIANT: every reason is told: the next step may be about any of them. */
+function reasonsOf(answer: JsonObject): readonly string[] {
+  const { blockers } = answer;
+  const list = Array.isArray(blockers) ? blockers : missingIn(answer);
   return list.map((item: Json) => word(own(item, 'message') ?? item));
+}
+
+function missingIn({ missing_evidence }: JsonObject): readonly Json[] {
+  return Array.isArray(missing_evidence) ? missing_evidence : [];
 }
 
 function gateLines(gate: Json | undefined): readonly string[] {
