@@ -11,6 +11,7 @@ import {
 } from '@phasegate/proofs';
 import type { CliCommand, Invocation } from '../command.ts';
 import { letCodeIn } from '../letCodeIn.ts';
+import { fileToWrite } from '../newFile.ts';
 import { panelsOf } from '../plot/panels.ts';
 import { simulationSummary, simulationText, simulationTitle } from '../plot/simulationText.ts';
 import { readLimited } from '../readLimited.ts';
@@ -58,6 +59,8 @@ export const simulate: CliCommand = {
     const { catalog } = await project();
     const { workflow, hash } = await catalog.load(args.positionals[0] as string);
     const wanted = await wantedOf(invocation, workflow);
+    const plot = args.text('plot');
+    const file = plot === undefined ? undefined : await fileToWrite('`--plot`', plot);
     const { recorded, notes } = await recordedRates(invocation, workflow, hash);
     const made = await working(out, 'simulating', (report) =>
       simulateRuns(workflow, {
@@ -67,17 +70,16 @@ export const simulate: CliCommand = {
       }),
     );
     const simulation = { ...made, notes: [...notes, ...made.notes] };
-    const file = args.text('plot');
     if (file !== undefined) {
       const { svgPlot } = await import('../plot/svgPlot.ts');
       const title = simulationTitle(simulation);
       const summary = simulationSummary(simulation);
       await writeText(file, svgPlot({ title, summary, panels: panelsOf(simulation) }));
     }
-    await out.result({ ...simulation, ...(file === undefined ? {} : { plot: file }) }, () =>
+    await out.result({ ...simulation, ...(plot === undefined ? {} : { plot }) }, () =>
       simulationText(simulation, out.paint),
     );
-    if (file !== undefined && !out.json) await out.log(`wrote ${file}`);
+    if (plot !== undefined && !out.json) await out.log(`wrote ${plot}`);
     return 0;
   },
 };

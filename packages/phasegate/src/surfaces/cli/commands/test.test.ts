@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { makeShell } from '../fixtures/callCli.ts';
-import { callTest, testedProject, WORKFLOW } from '../fixtures/testCommand.ts';
+import { callTest, testedProject, testingMachine, WORKFLOW } from '../fixtures/testCommand.ts';
 
 describe('what is tested', () => {
   test('every case of every step, the four kinds, and the contract tests beside the workflow [S4.83]', async () => {
@@ -71,6 +71,24 @@ there are no contract tests: \`o.contract.yaml\` beside the workflow says what a
     expect(xml).toContain('<testsuite name="small.contract" tests="1" failures="1" skipped="0"');
     expect(xml).toContain('name="small: a &lt;b&gt;"');
     expect(xml).toMatch(/<failure message="small\.contract\.yaml:4: /);
+  });
+
+  test.each([
+    ['a folder that is not there', 'nope/x.xml', 'cannot be written: there is no such file or folder'],
+    ['a folder in its place', '.', 'cannot be written: it is a folder'],
+    ['no name', '', '`--junit` is an empty word'],
+    ['standard output', '-', '`--junit` takes a file, and `-` is not one'],
+  ])('a report that cannot be written is said before any test runs: %s', async (_, word, message) => {
+    const shell = testedProject({});
+    const file = word.includes('x') || word === '.' ? join(shell.root, word) : word;
+    const machine = testingMachine(new AbortController().signal, {
+      testWorkflow: () => expect.fail('a test was run'),
+    });
+
+    const called = await shell.callWith(machine, ['test', 'small', '--junit', file]);
+
+    expect(called.code).toBe(2);
+    expect(called.stderr).toContain(message);
   });
 
   test('a quick run is not let into a step that is only for full ones [S4.70 S4.75]', async () => {

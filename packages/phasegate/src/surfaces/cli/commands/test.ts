@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs';
-import { PhasegateError } from '@phasegate/core';
 import { type CoverageTally, startCoverage } from '@phasegate/proofs';
 import type { Catalog, TestCategory, TestResult } from '../../../runtime/ports.ts';
 import type { CliCommand, Invocation } from '../command.ts';
@@ -7,9 +5,11 @@ import { coverageJson, coverageWords, isEnough, leastOf } from '../coverageRepor
 import { countingTests } from '../gatherCoverage.ts';
 import { junit } from '../junit.ts';
 import { letCodeIn } from '../letCodeIn.ts';
+import { fileToWrite } from '../newFile.ts';
 import { working } from '../showWork.ts';
 import { HUMAN_OPTIONS } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
+import { writeText } from '../writeText.ts';
 
 const CATEGORIES: readonly TestCategory[] = ['import', 'structure', 'domains', 'steps', 'contract'];
 
@@ -54,6 +54,8 @@ export const test: CliCommand = {
       throw usageError(`there is no category \`${wanted}\``, `categories: ${CATEGORIES.join(', ')}`);
     }
     const least = leastWanted(args, category);
+    const file = args.text('junit');
+    const place = file === undefined ? null : await fileToWrite('`--junit`', file);
     await letCodeIn(invocation);
     const tally = args.flag('coverage') ? await tallyOf(invocation, workflow) : null;
     const signal = machine.stopping();
@@ -75,9 +77,8 @@ export const test: CliCommand = {
     // Nothing tested is not the same as nothing wrong.
     if (results.length === 0 && !interrupted)
       throw usageError('no test was run', 'try another `-k` or `--category`');
-    const file = args.text('junit');
     // Half a report would be taken for a whole one.
-    if (file !== undefined && !interrupted) write(file, junit(workflow, results));
+    if (place !== null && !interrupted) await writeText(place, junit(workflow, results));
     const report = tally === null ? null : { coverage: tally.result(), sources: ['tests'] as const, least };
     const count = (status: TestResult['status']) =>
       results.filter((result) => result.status === status).length;
@@ -147,13 +148,4 @@ function kindsIn(results: readonly TestResult[]): string {
     const many = results.filter(({ category }) => category === kind).length;
     return many === 0 ? [] : [`${kind} ${many}`];
   }).join(', ');
-}
-
-function write(file: string, text: string): void {
-  try {
-    writeFileSync(file, text);
-  } catch (cause) {
-    const reason = (cause as NodeJS.ErrnoException).code ?? String(cause);
-    throw new PhasegateError('file_unreadable', `\`${file}\` cannot be written: ${reason}`, { cause });
-  }
 }
