@@ -258,6 +258,7 @@ test('@phasegate/core/model exports exactly these values', () => {
     'targetProblem',
     'targetWithin',
     'tooDeep',
+    'unknownKey',
     'unloadable',
     'unseenAsJson',
     'waysOf',

@@ -88,7 +88,7 @@ export { placeOfRule, type Rule, type RulePlaces, rulePlaces } from './model/rul
 export { compileSchema, type SchemaDefect, type SchemaProblem } from './model/schema/jsonSchema.ts';
 export { sampleValue, schemaAt } from './model/schema/sampleValue.ts';
 export { matchCommand, parseCommandLine } from './model/shell/shellWords.ts';
-export { didYouMean, suggest } from './model/suggest.ts';
+export { didYouMean, suggest, unknownKey } from './model/suggest.ts';
 export { reasonOf, type SystemReason, systemReason } from './model/systemReason.ts';
 export { sameTarget, targetKey, targetProblem, targetWithin } from './model/target.ts';
 export { asideRanges, fillTemplate, isWithin, placeholdersIn, type TextRange } from './model/template.ts';

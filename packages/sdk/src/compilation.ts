@@ -1,6 +1,6 @@
 import type { Json, PhaseId, Target } from '@phasegate/core';
 import type { DraftProblem, FunctionRef } from '@phasegate/core/model';
-import { didYouMean, readPhaseId } from '@phasegate/core/model';
+import { didYouMean, readPhaseId, unknownKey } from '@phasegate/core/model';
 import type { StepContext } from './stepContext.ts';
 
 /** A function an author wrote, whatever it is for. */
@@ -45,7 +45,7 @@ export class Compilation {
     }
     for (const key of known === null ? [] : Object.keys(value)) {
       if (known?.includes(key)) continue;
-      this.problem([...path, key], 'unknown_key', `unknown key \`${key}\`${didYouMean(key, known ?? [])}`);
+      this.problem([...path, key], 'unknown_key', unknownKey(key, known ?? []));
     }
     return value as Fields;
   }

@@ -1,3 +1,5 @@
+import { quoted } from './wording.ts';
+
 /** The known word that begins like one that was not finished, else the nearest to a mistyped one; null when none is near. */
 export function suggest(word: string, known: Iterable<string>): string | null {
   if (word.length > LONGEST) return null;
@@ -44,6 +46,11 @@ function nearest(word: string, known: readonly string[]): string | null {
 export function didYouMean(word: string, known: Iterable<string>): string {
   const meant = suggest(word, known);
   return meant === null ? '' : ` (did you mean \`${meant}\`?)`;
+}
+
+/** What is said of a key that nothing is known by; one that is long is cut. */
+export function unknownKey(key: string, known: Iterable<string>): string {
+  return `unknown key ${quoted(key)}${didYouMean(key, known)}`;
 }
 
 /** Insertions, deletions, changes and swaps of neighbours, each counted once. */

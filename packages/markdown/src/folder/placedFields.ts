@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject, own } from '@phasegate/core';
-import { didYouMean } from '@phasegate/core/model';
+import { didYouMean, unknownKey } from '@phasegate/core/model';
 import type { PlacedObject } from './jsonTree.ts';
 import type { Place, Report } from './report.ts';
 
@@ -124,7 +124,7 @@ export class PlacedFields {
         this.#report.note(this.at(key, 'key'), { code: 'no_meaning', message });
         continue;
       }
-      const message = `unknown key \`${this.#name(key)}\`${didYouMean(key, known)}; known are ${known.join(', ')}`;
+      const message = `${unknownKey(this.#name(key), known)}; known are ${known.join(', ')}`;
       this.#report.error(this.at(key, 'key'), { code: 'unknown_key', message });
     }
   }

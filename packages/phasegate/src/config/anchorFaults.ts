@@ -1,5 +1,5 @@
 import { isJsonObject, type Json } from '@phasegate/core';
-import { didYouMean, parseDuration } from '@phasegate/core/model';
+import { parseDuration, unknownKey } from '@phasegate/core/model';
 import type { ConfigFault } from './configFault.ts';
 
 /** What is wrong with the config's `anchors`: where they are kept outside, and how often one is made. */
@@ -25,7 +25,7 @@ function memberFaults(key: string, name: string, member: Json): readonly ConfigF
       return isTime ? [] : [fault(path, '`anchors.every` must be a time from `1m` to `7d`, such as `1h`')];
     }
     default: {
-      const message = `unknown key \`${name}\`${didYouMean(name, ['file', 'git_note', 'every'])}`;
+      const message = unknownKey(name, ['file', 'git_note', 'every']);
       return [{ path, code: 'unknown_key', message }];
     }
   }

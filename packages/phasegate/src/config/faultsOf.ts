@@ -1,5 +1,5 @@
 import { isJsonObject, type Json } from '@phasegate/core';
-import { compilePattern, didYouMean } from '@phasegate/core/model';
+import { compilePattern, unknownKey } from '@phasegate/core/model';
 import { anchorFaults } from './anchorFaults.ts';
 import type { ConfigFault } from './configFault.ts';
 import { sandboxFaults } from './sandboxFaults.ts';
@@ -18,7 +18,7 @@ export function faultsOf(value: Json): readonly ConfigFault[] {
       {
         path: [key],
         code: 'unknown_key',
-        message: `unknown key \`${key}\`${didYouMean(key, Object.keys(RULES))}`,
+        message: unknownKey(key, Object.keys(RULES)),
       },
     ];
   });

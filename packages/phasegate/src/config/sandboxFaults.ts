@@ -1,5 +1,5 @@
 import { isJsonObject, type Json } from '@phasegate/core';
-import { hostProblem } from '@phasegate/core/model';
+import { hostProblem, unknownKey } from '@phasegate/core/model';
 import type { ConfigFault } from './configFault.ts';
 
 /** What is wrong with the config's `sandbox`: `on` or `off`, or a map that says more. */
@@ -29,7 +29,7 @@ function memberFaults(key: string, name: string, member: Json): readonly ConfigF
     return [{ path, code: 'bad_value', message }];
   }
   if (name !== 'read' && name !== 'write') {
-    const message = `unknown key \`${name}\`: \`sandbox\` has \`programs\`, \`read\`, \`write\`, \`hosts\` and \`memory\``;
+    const message = `${unknownKey(name, [])}: \`sandbox\` has \`programs\`, \`read\`, \`write\`, \`hosts\` and \`memory\``;
     return [{ path, code: 'unknown_key', message }];
   }
   const isPlace = (item: Json) => typeof item === 'string' && /^(?:\/|~\/)[^\0]/.test(item);

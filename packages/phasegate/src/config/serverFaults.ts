@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '@phasegate/core';
 import { isLoopbackHost, isOwnVariable } from '@phasegate/core/contract';
-import { didYouMean } from '@phasegate/core/model';
+import { unknownKey } from '@phasegate/core/model';
 import type { ConfigFault } from './configFault.ts';
 
 /** Everything wrong with the attached servers of a config. */
@@ -42,7 +42,7 @@ function oneServer(server: JsonObject, path: Path): readonly ConfigFault[] {
     .map((member) => ({
       path: [...path, member],
       code: 'unknown_key',
-      message: `unknown key \`${member}\`${didYouMean(member, known)}`,
+      message: unknownKey(member, known),
     }));
   return [...unknown, ...(kind === 'command' ? commandFaults(server, path) : urlFaults(server, path))];
 }

@@ -38,11 +38,12 @@ export function checkGraph(workflow: Workflow, problems: Problems): void {
     checkWayAroundGate(workflow, phase, index, problems);
   });
   checkTimeouts(workflow, problems);
-  const ends = workflow.phases.some((phase) => reached.has(phase.id) && endsHere(phase));
+  const ending = workflow.phases.filter(endsHere);
   // A way that leads nowhere yet may have been meant to lead there.
   const unknown = problems.has('unknown_phase');
-  if (!ends && !unknown) {
-    problems.error(['phases'], 'no_end', 'no phase leads to the end: give one `next: null`');
+  if (!ending.some(({ id }) => reached.has(id)) && !unknown) {
+    const which = ending.length === 0 ? 'no phase' : 'no phase that can be reached';
+    problems.error(['phases'], 'no_end', `${which} leads to the end: give one \`next: null\``);
   }
 }
 

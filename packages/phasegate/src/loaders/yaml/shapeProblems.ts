@@ -1,5 +1,5 @@
 import { type Json, own } from '@phasegate/core';
-import { didYouMean, MOST_PROBLEMS } from '@phasegate/core/model';
+import { didYouMean, MOST_PROBLEMS, unknownKey } from '@phasegate/core/model';
 import type * as z from 'zod';
 import { type Spelling, spelled, spellingOf } from './spelling.ts';
 import { conditionalNext, workflowSchema } from './workflowSchema.ts';
@@ -80,7 +80,7 @@ function problemsOf(issue: Issue, base: YamlPath, value: Json): readonly ShapePr
       return issue.keys.map((key, index) => ({
         path: [...path, key],
         code: 'unknown_key',
-        message: messages[index] ?? `unknown key \`${key}\``,
+        message: messages[index] ?? unknownKey(key, []),
         at: 'key',
       }));
     }

@@ -1,5 +1,5 @@
 import { own } from '@phasegate/core';
-import { didYouMean } from '@phasegate/core/model';
+import { unknownKey } from '@phasegate/core/model';
 import * as z from 'zod';
 import { camelCase, knowBoth } from './spelling.ts';
 
@@ -35,7 +35,7 @@ export function strictMap(rules: Rules, shape: Readonly<Record<string, z.ZodType
   let schema: z.ZodType = z.strictObject(both, {
     error: (issue) =>
       issue.code === 'unrecognized_keys'
-        ? issue.keys.map((key) => `unknown key \`${key}\`${didYouMean(key, known)}`).join('\n')
+        ? issue.keys.map((key) => unknownKey(key, known)).join('\n')
         : undefined,
   });
   for (const [first, second] of exclusivePairs(rules, both)) {

@@ -68,6 +68,35 @@ test('validate shows no line of a file that a link leads to outside of the proje
   expect(stdout).not.toContain('my secret');
 });
 
+test('validate cuts an unknown key that is long', async () => {
+  const key = 'k'.repeat(1000);
+  const shell = makeShell({ 'agent_workflow.yaml': `workflow: w\n${key}: 1\nphases: { A: {} }\n` });
+
+  const { code, stdout } = await shell.call(['validate']);
+
+  expect(code).toBe(2);
+  expect(stdout).toContain(`unknown key \`${'k'.repeat(80)}…\``);
+  expect(stdout).not.toContain('k'.repeat(200));
+});
+
+test('validate tells phases that cannot be reached from an end that is missing', async () => {
+  const phases = 'A: { next: B }, B: { next: A }';
+  const shell = makeShell({
+    'with.workflow.yaml': `workflow: with\nphases: { ${phases}, C: {} }\n`,
+    'without.workflow.yaml': `workflow: without\nphases: { ${phases} }\n`,
+  });
+
+  const { problems } = (await shell.call(['validate', '--json'])).json();
+  const said = (problems as { file: string; code: string; message: string }[])
+    .filter(({ code }) => code === 'no_end')
+    .map(({ file, message }) => [file, message]);
+
+  expect(said).toEqual([
+    ['with.workflow.yaml', 'no phase that can be reached leads to the end: give one `next: null`'],
+    ['without.workflow.yaml', 'no phase leads to the end: give one `next: null`'],
+  ]);
+});
+
 test('validate speaks in the spelling of the file', async () => {
   const text =
     'workflow: w\nphases:\n  A: { next: { condition: "x", on_true: B } }\n  B: { alowedtools: [], next: { ok: A, max_iterations: 0 } }\n';
