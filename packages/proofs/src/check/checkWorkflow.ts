@@ -79,6 +79,6 @@ const SOURCE_NOT_READ: Finding = {
 
 /** Not a note: what was not looked at is not proven. */
 function boundReached(limit: number): Finding {
-  const message = `looking ended after ${limit} states, so nothing is proven about the rest: raise the bound, lower \`maxIterations\` or give params fewer values`;
+  const message = `looking ended after ${limit} state${limit === 1 ? '' : 's'}, so nothing is proven about the rest: raise the bound, let loops go back less often or give params fewer values`;
   return { code: 'bound_reached', severity: 'error', message, phases: [], trace: [] };
 }

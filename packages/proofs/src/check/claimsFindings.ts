@@ -27,8 +27,13 @@ function gateMessage(gates: readonly Phase[]): string {
 }
 
 function listed(phases: readonly Phase[]): string {
-  return `phase${phases.length === 1 ? '' : 's'} ${phases.map(({ id }) => `\`${id}\``).join(', ')}`;
+  const few = phases.slice(0, MOST_NAMED).map(({ id }) => `\`${id}\``);
+  const rest = phases.length - few.length;
+  return `phase${phases.length === 1 ? '' : 's'} ${few.join(', ')}${rest === 0 ? '' : ` and ${rest} more`}`;
 }
+
+/** The finding holds them all, for programs. */
+const MOST_NAMED = 10;
 
 function finding(phases: readonly Phase[], message: string): Finding {
   return { code: 'claims_alone', severity: 'note', message, phases: phases.map(({ id }) => id), trace: [] };

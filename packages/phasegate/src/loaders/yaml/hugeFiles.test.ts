@@ -92,6 +92,18 @@ test('an alias stands for the nearest anchor before it, and places are found thr
   expect(whole.lines.at(whole.offsetOf(['d', 'k'])).line).toBe(3);
 });
 
+test('aliases are counted where they lead to others, and that is said', () => {
+  const nine = (of: string) => repeat(9, () => `*${of},`);
+  const tree = new YamlTree(
+    'a',
+    `a: &a [1]\nb: &b [${nine('a')}]\nc: &c [${nine('b')}]\nd: [${nine('c')}]\n`,
+  );
+
+  expect(tree.flaws).toMatchObject([
+    { code: 'too_large', message: 'more than 100 aliases once each is followed' },
+  ]);
+});
+
 test('what aliases repeat is bounded', () => {
   const tree = new YamlTree('a', `a: &a [${repeat(1000, () => 'x,')}]\nb: [${repeat(90, () => '*a,')}]\n`);
 

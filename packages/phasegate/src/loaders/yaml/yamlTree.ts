@@ -278,7 +278,7 @@ class Reading {
     if (++this.#aliases > MAX_ALIASES) {
       // Said once: an alias bomb would otherwise be reported for every alias in it.
       if (this.#aliases === MAX_ALIASES + 1)
-        this.#flaw(offset, 'too_large', `more than ${MAX_ALIASES} aliases`);
+        this.#flaw(offset, 'too_large', `more than ${MAX_ALIASES} aliases once each is followed`);
       return undefined;
     }
     const target = this.#anchors.targetOf(node);

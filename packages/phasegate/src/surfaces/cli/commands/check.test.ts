@@ -65,6 +65,17 @@ test('a bound that is reached is said, and is not a pass', async () => {
   expect(stdout).toContain('bound of 2 states reached');
 });
 
+test('a bound of one state is said in words for one, and names no key that the file spells otherwise', async () => {
+  const shell = makeShell({ 'agent_workflow.yaml': YAML('B') });
+
+  const { stdout } = await shell.call(['check', 'w', '--max-states', '1']);
+
+  expect(stdout).toContain(
+    'looking ended after 1 state, so nothing is proven about the rest: raise the bound, let loops go back less often or give params fewer values',
+  );
+  expect(stdout).toMatch(/; 1 state and \d+ transitions? explored, bound of 1 state reached$/m);
+});
+
 test.each(['0', '1.5', 'many'])('`--max-states %s` is wrong usage', async (given) => {
   const shell = makeShell({ 'agent_workflow.yaml': YAML('B') });
 

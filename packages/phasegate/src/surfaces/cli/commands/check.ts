@@ -111,7 +111,12 @@ function summaryOf({ workflow, clean, findings, states, transitions, bound }: Ch
   const notes = findings.length - errors;
   const found = clean ? 'nothing wrong' : `${errors} finding${errors === 1 ? '' : 's'}`;
   const noted = notes === 0 ? '' : `, ${notes} note${notes === 1 ? '' : 's'}`;
-  const looked = `${states} states and ${transitions} transitions explored`;
-  const rest = bound === null ? 'all that can be reached' : `bound of ${bound.limit} states reached`;
+  const looked = `${counted(states, 'state')} and ${counted(transitions, 'transition')} explored`;
+  const rest =
+    bound === null ? 'all that can be reached' : `bound of ${counted(bound.limit, 'state')} reached`;
   return `${workflow}: ${found}${noted}; ${looked}, ${rest}`;
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
