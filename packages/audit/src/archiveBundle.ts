@@ -46,6 +46,19 @@ export interface VerifiedBundle {
   readonly records: number;
   readonly runs: ReadonlyMap<string, BundledRun>;
   readonly findings: readonly AuditFinding[];
+  /** Why it has no hash. */
+  readonly wrong?: BundleFault;
+}
+
+/** Why a file is none of this project's archives. */
+export interface BundleFault {
+  /**
+   * `foreign` may be anything, such as the archive of another project; `changed` began as an archive, and is not what was
+   * written any more.
+   */
+  readonly kind: 'absent' | 'unreadable' | 'foreign' | 'changed';
+  /** What is to be said after its name. */
+  readonly reason: string;
 }
 
 /** A run of a bundle. */
@@ -73,26 +86,34 @@ export interface BundleWork {
  * that the project did not sign is read as more than bytes.
  */
 export async function verifyBundle(work: BundleWork, file: string): Promise<VerifiedBundle> {
-  const invalid = (message: string): VerifiedBundle => ({
+  const invalid = (wrong: BundleFault): VerifiedBundle => ({
     file,
     sha256: null,
     records: 0,
     runs: new Map(),
-    findings: [archiveInvalid(null, `the archive \`${file}\` ${message}`)],
+    findings: [archiveInvalid(null, `the archive \`${file}\` ${wrong.reason}`)],
+    wrong,
   });
   let bundle: FileHandle | undefined;
   try {
     // Not blocking: a pipe that nobody writes to would be waited for without end.
     bundle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
     const { size, ...found } = await lookAt(bundle);
-    if (!found.isFile) return invalid('is not a file');
+    if (!found.isFile) return invalid({ kind: 'foreign', reason: 'is not a file' });
     const signed = await readSigned(work.seal, bundle, size);
-    if (signed === null) return invalid("does not have the project's signature over what it holds");
-    if (work.expected !== undefined && work.expected !== signed.whole) return invalid('is another one');
+    if ('kind' in signed) return invalid(signed);
+    if (work.expected !== undefined && work.expected !== signed.whole) {
+      return invalid({ kind: 'changed', reason: 'is another archive of this project' });
+    }
     return await verifyRuns(work, { file, bundle }, signed);
   } catch (error) {
-    if (typeof own(error, 'code') === 'string') return invalid(`cannot be read: ${reasonOf(error)}`);
-    return invalid(`cannot be understood: ${error instanceof Error ? error.message : String(error)}`);
+    const code = own(error, 'code');
+    if (typeof code === 'string') {
+      const kind = code === 'ENOENT' || code === 'ENOTDIR' ? 'absent' : 'unreadable';
+      return invalid({ kind, reason: `cannot be read: ${reasonOf(error)}` });
+    }
+    const why = error instanceof Error ? error.message : String(error);
+    return invalid({ kind: 'changed', reason: `cannot be understood: ${why}` });
   } finally {
     await bundle?.close();
   }
@@ -116,22 +137,40 @@ interface Signed extends BundleEnd {
  * The last line, if the project signed it over all that comes before. Until that is known nothing of the file is held but
  * its end: it may be anything, of any size, without a single line break.
  */
-async function readSigned(seal: Seal, bundle: FileHandle, size: number): Promise<Signed | null> {
+async function readSigned(seal: Seal, bundle: FileHandle, size: number): Promise<Signed | BundleFault> {
   const tail = Buffer.alloc(Math.min(size, LONGEST_END));
   const { bytesRead } = await bundle.read(tail, 0, tail.length, size - tail.length);
   const last = tail.subarray(tail.lastIndexOf(10, bytesRead - 2) + 1, bytesRead);
   const end = endOf(last);
   // The signature is over the hash that the line gives: of what nobody signed, not even that is looked at.
-  if (end === null || !seal.verifySignature(bundleText(end), end.signature)) return null;
+  if (end === null) {
+    return (await beginsAsBundle(bundle))
+      ? { kind: 'changed', reason: 'does not end with a signature: it was cut short, or something was added' }
+      : { kind: 'foreign', reason: UNSIGNED };
+  }
+  if (!seal.verifySignature(bundleText(end), end.signature)) return { kind: 'foreign', reason: UNSIGNED };
   const hash = createHash('sha256');
   let left = size - last.length;
   for await (const chunk of chunksOf(bundle)) {
     hash.update(chunk.subarray(0, Math.max(0, left)));
     left -= chunk.length;
   }
-  if (end.sha256 !== hash.copy().digest('hex')) return null;
+  if (end.sha256 !== hash.copy().digest('hex')) {
+    return { kind: 'changed', reason: 'was changed after the project signed it' };
+  }
   return { ...end, whole: hash.update(last).digest('hex') };
 }
+
+const UNSIGNED = "does not have the project's signature over what it holds";
+
+/** Whether its first bytes are those of a bundle. It says how a file without a signature is told, and nothing more. */
+async function beginsAsBundle(bundle: FileHandle): Promise<boolean> {
+  const first = Buffer.alloc(BUNDLE_BEGIN.length);
+  const { bytesRead } = await bundle.read(first, 0, first.length, 0);
+  return first.subarray(0, bytesRead).toString() === BUNDLE_BEGIN;
+}
+
+const BUNDLE_BEGIN = '{"phasegate_archive":';
 
 /** Far more than the line of a signature takes. */
 const LONGEST_END = 16_384;

@@ -1,6 +1,12 @@
 import type { ArchivedBundle } from '@phasegate/core/ports';
 import { isAnyWithin } from './anyWithin.ts';
-import { archiveInvalid, type BundledRun, type VerifiedBundle, verifyBundle } from './archiveBundle.ts';
+import {
+  archiveInvalid,
+  type BundledRun,
+  type BundleFault,
+  type VerifiedBundle,
+  verifyBundle,
+} from './archiveBundle.ts';
 import type { StoredStub } from './archivedStub.ts';
 import type { Verification } from './auditSource.ts';
 import { addSums, sumOfHead } from './headSum.ts';
@@ -16,6 +22,10 @@ export interface ArchivesFound {
   readonly unknown: readonly ArchivedChain[];
   /** How many files were given that are none of this project's archives. */
   readonly foreign: number;
+  /** How many were given that were archives once, and are not what was written. */
+  readonly changed: number;
+  /** Where runs were archived to, and what stands there now in place of it: what is to be said after the file's name. */
+  readonly replaced: ReadonlyMap<string, string>;
 }
 
 /** The chain of an archived run among all records. */
@@ -44,14 +54,16 @@ export async function verifyArchives(
 ): Promise<ArchivesFound> {
   const { source, breathe, since } = verification;
   const sorted = [...places].sort((one, other) => one - other);
-  const { given, foreign } = await readGiven(verification, files, sorted);
-  await readNearby(verification, given, sorted);
+  const { given, unfit } = await readGiven(verification, files, sorted);
+  const replaced = await readNearby(verification, given, sorted);
+  const archiveFiles = new Set<string>();
   const bundles = new Map<string, ArchivedBundle>();
   const found: ArchivedChain[] = [];
   let runs = 0;
   for await (const stub of source.archived?.() ?? []) {
     runs += 1;
     const { file, sha256 } = stub;
+    if (stub.sealed) archiveFiles.add(file);
     const bundle = given.get(sha256);
     const verified = bundle !== undefined && bundle.findings.length === 0;
     const known = bundles.get(sha256) ?? { file, sha256, runs: 0, verified };
@@ -71,8 +83,19 @@ export async function verifyArchives(
     verification.report(archiveInvalid(null, message));
   }
   compareNoted(verification, noted, bundles);
+  let changed = 0;
+  for (const [file, { kind, reason }] of unfit) {
+    // What stands where this project archived runs is no wrong file, whatever it holds.
+    const isReplaced = archiveFiles.has(file) && (kind === 'foreign' || kind === 'changed');
+    if (isReplaced) replaced.set(file, reason);
+    if (isReplaced || kind === 'changed') changed += 1;
+  }
   const unknown = since === null ? [] : countBefore(verification, found, since.place);
-  return { bundles: [...bundles.values()], runs, chains: found, unknown, foreign };
+  const told = [...bundles.values()].map((bundle) =>
+    bundle.verified || !replaced.has(bundle.file) ? bundle : { ...bundle, replaced: true as const },
+  );
+  const counts = { runs, foreign: unfit.length - changed, changed };
+  return { bundles: told, chains: found, unknown, replaced, ...counts };
 }
 
 /** The bundles that were given, by their hash. What is wrong with one is a finding. */
@@ -80,25 +103,32 @@ async function readGiven(
   verification: Verification,
   files: readonly string[],
   places: readonly number[],
-): Promise<{ readonly given: Map<string, VerifiedBundle>; readonly foreign: number }> {
+): Promise<{
+  readonly given: Map<string, VerifiedBundle>;
+  readonly unfit: readonly (readonly [file: string, wrong: BundleFault])[];
+}> {
   const given = new Map<string, VerifiedBundle>();
-  let foreign = 0;
+  const unfit: (readonly [string, BundleFault])[] = [];
   for (const file of files) {
     const bundle = await verifyBundle({ ...verification, places }, file);
     for (const finding of bundle.findings) verification.report(finding);
-    if (bundle.sha256 === null) foreign += 1;
-    else given.set(bundle.sha256, bundle);
+    if (bundle.wrong !== undefined) unfit.push([file, bundle.wrong]);
+    if (bundle.sha256 !== null) given.set(bundle.sha256, bundle);
   }
-  return { given, foreign };
+  return { given, unfit };
 }
 
-/** Adds those that an anchor asks for and that are still where they were written. One that is not is no finding. */
+/**
+ * Adds those that an anchor asks for and that are still where they were written. One that is not is no finding; tells
+ * where something else stands in its place.
+ */
 async function readNearby(
   verification: Verification,
   given: Map<string, VerifiedBundle>,
   places: readonly number[],
-): Promise<void> {
-  if (places.length === 0) return;
+): Promise<Map<string, string>> {
+  const replaced = new Map<string, string>();
+  if (places.length === 0) return replaced;
   const wanted = new Map<string, string>();
   for await (const { sealed, sha256, file, first, last } of verification.source.archived?.() ?? []) {
     if (sealed && !given.has(sha256) && isAnyWithin(places, first, last)) wanted.set(sha256, file);
@@ -107,10 +137,13 @@ async function readNearby(
   }
   for (const [expected, file] of wanted) {
     const bundle = await verifyBundle({ ...verification, places, expected }, file);
+    const { wrong } = bundle;
+    if (wrong?.kind === 'foreign' || wrong?.kind === 'changed') replaced.set(file, wrong.reason);
     if (bundle.sha256 === null) continue;
     for (const finding of bundle.findings) verification.report(finding);
     given.set(bundle.sha256, bundle);
   }
+  return replaced;
 }
 
 function chainOf(

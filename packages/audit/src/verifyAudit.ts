@@ -4,7 +4,7 @@ import { type Anchor, anchorText, readAnchor } from './anchor.ts';
 import { isAnyWithin } from './anyWithin.ts';
 import type { AuditKnowledge, AuditSource, Verification } from './auditSource.ts';
 import { verifyAnchors } from './verifyAnchors.ts';
-import { type ArchivedChain, verifyArchives } from './verifyArchives.ts';
+import { type ArchivesFound, verifyArchives } from './verifyArchives.ts';
 import { dropped } from './verifyChain.ts';
 import { headInvalid, verifyAnchor, verifyHead } from './verifyHead.ts';
 import { judgeProject, readProject } from './verifyProject.ts';
@@ -87,8 +87,8 @@ export async function verifyAudit(work: AuditWork): Promise<AuditReport> {
     ...counts,
     ...sinceOf(since, found.tally),
     findings,
-    ...onlyGiven(findings, foreign),
-    ...unprovenOf(unproven, archives.chains),
+    ...onlyGiven(findings, { foreign, changed: archives.changed }),
+    ...unprovenOf(unproven, archives),
     ...archived,
   };
   // What was not read since an anchor that proves nothing was not verified. Where all was, one that cannot be checked
@@ -123,9 +123,14 @@ function readAnchors(
 }
 
 /** Of more findings than are told, nobody knows what the others are about. */
-function onlyGiven(findings: readonly AuditFinding[], foreign: number): Pick<AuditReport, 'onlyGiven'> {
-  const isAll = foreign > 0 && findings.length === foreign && findings.length < MOST_FINDINGS;
-  return isAll ? { onlyGiven: true } : {};
+function onlyGiven(
+  findings: readonly AuditFinding[],
+  { foreign, changed }: { readonly foreign: number; readonly changed: number },
+): Pick<AuditReport, 'onlyGiven' | 'onlyArchives'> {
+  const given = foreign + changed;
+  if (given === 0 || findings.length !== given || findings.length >= MOST_FINDINGS) return {};
+  // INVARIANT: an archive of ours that was changed is never told as a file that somebody named by mistake.
+  return changed > 0 ? { onlyArchives: true } : { onlyGiven: true };
 }
 
 function sinceOf(since: Anchor | null, { runs, byEnds }: ShareFound['tally']): Pick<AuditReport, 'since'> {
@@ -135,7 +140,7 @@ function sinceOf(since: Anchor | null, { runs, byEnds }: ShareFound['tally']): P
 /** INVARIANT: an anchor that could not be checked is never one that holds. */
 function unprovenOf(
   unproven: readonly Anchor[],
-  chains: readonly ArchivedChain[],
+  { chains, replaced }: Pick<ArchivesFound, 'chains' | 'replaced'>,
 ): Pick<AuditReport, 'unproven'> {
   const places = unproven.map(({ place }) => place).sort((one, other) => one - other);
   if (places.length === 0) return {};
@@ -144,7 +149,12 @@ function unprovenOf(
   );
   const archives = [...new Set(missing.map(({ file }) => file))];
   const times = unproven.map(({ time }) => time).sort();
-  return { unproven: { anchors: places.length, first: times[0] ?? '', archives } };
+  const found = archives.flatMap((file) => {
+    const reason = replaced.get(file);
+    return reason === undefined ? [] : [{ file, reason }];
+  });
+  const told = found.length === 0 ? {} : { replaced: found };
+  return { unproven: { anchors: places.length, first: times[0] ?? '', archives, ...told } };
 }
 
 /** Lets others work, and tells how far it is. */

@@ -43,4 +43,6 @@ export interface ArchivedBundle {
   readonly runs: number;
   /** Whether the file was read, as it was given or an anchor asked for it, and is what it was. */
   readonly verified: boolean;
+  /** Where the file was read, and is not what was archived. */
+  readonly replaced?: true;
 }

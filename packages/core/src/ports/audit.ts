@@ -132,6 +132,8 @@ export interface AuditReport {
   readonly findings: readonly AuditFinding[];
   /** Where all findings are about given anchors and archives that this project did not sign: the audit itself verifies. */
   readonly onlyGiven?: true;
+  /** Where all are about given archives, and one of those was changed or cut short: the audit itself verifies. */
+  readonly onlyArchives?: true;
   /** Anchors that nothing here proves or disproves; `ok` is false for them, too, and they stand in no finding. */
   readonly unproven?: UnprovenAnchors;
   /** Where all chains ended, signed by the project; only where it was asked for and nothing was found. */
@@ -140,13 +142,15 @@ export interface AuditReport {
   readonly archived?: readonly ArchivedBundle[];
 }
 
-/** Anchors of a time when a run was under way that is archived by now, and whose archive is not there. */
+/** Anchors of a time when a run was under way that is archived by now, and whose archive is not there, or not what it was. */
 export interface UnprovenAnchors {
   readonly anchors: number;
   /** When the first of them was made. */
   readonly first: string;
   /** The files that would tell. */
   readonly archives: readonly string[];
+  /** Those of them in whose place is something else than was archived, and what is to be said after the name of each. */
+  readonly replaced?: readonly { readonly file: string; readonly reason: string }[];
 }
 
 /** One thing wrong with the audit. */

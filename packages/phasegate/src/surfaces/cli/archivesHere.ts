@@ -9,6 +9,8 @@ export interface ArchiveHere {
   readonly runs: number;
   readonly file: string;
   readonly note: string;
+  /** What the note says, for a program; left out where the archive is at a server, and nothing is known of it. */
+  readonly state?: 'verified' | 'there' | 'missing' | 'replaced';
 }
 
 /**
@@ -27,9 +29,15 @@ export async function archivesHere(
   for (const file of archived?.some(({ verified }) => verified) ? moved : [])
     if (await isFile(file)) hashes.set(await hashOf(file), file);
   return Promise.all(
-    (archived ?? []).map(async ({ runs, file, sha256, verified }) => {
-      if (verified) return { runs, file: hashes.get(sha256) ?? file, note: ', which verifies' };
-      return { runs, file, note: (await isFile(file)) ? '' : ' (not there any more)' };
+    (archived ?? []).map(async ({ runs, file, sha256, verified, replaced }): Promise<ArchiveHere> => {
+      if (verified) {
+        return { runs, file: hashes.get(sha256) ?? file, note: ', which verifies', state: 'verified' };
+      }
+      if (replaced === true) {
+        return { runs, file, note: ' (what is there is not what was archived)', state: 'replaced' };
+      }
+      if (await isFile(file)) return { runs, file, note: '', state: 'there' };
+      return { runs, file, note: ' (not there any more)', state: 'missing' };
     }),
   );
 }

@@ -1,5 +1,6 @@
 import type { AuditReport } from '@phasegate/core/ports';
 import type { ArchiveHere } from './archivesHere.ts';
+import { auditHeadline } from './auditHeadline.ts';
 import type { Paint } from './paint.ts';
 import { unprovenText } from './unprovenText.ts';
 
@@ -28,11 +29,12 @@ export function auditVerdict(
     // Of runs that were not read nothing is known where the anchor proves nothing.
     const isWhole = report.since === undefined || unproven === undefined;
     const itself = isWhole ? `the audit itself verifies${sinceOf(report)}: ${checked}` : checked;
+    const headline = auditHeadline(report, paint);
     if (report.onlyGiven === true) {
-      return `${paint.red('what was given does not fit')}: is it the right file, of this project? ${itself}`;
+      return `${headline}: is it the right file, of this project? ${itself}`;
     }
-    if (findings.length > 0) return `${paint.red('the audit is broken')}: ${checked}`;
-    return `${paint.yellow('not all could be checked')}: ${itself}`;
+    const isBroken = findings.length > 0 && report.onlyArchives !== true;
+    return `${headline}: ${isBroken ? checked : itself}`;
   }
 }
 

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { type ErrorCode, own, PhasegateError, type Problem } from '@phasegate/core';
 import { linesOf, oneLine, shellWord, systemReason } from '@phasegate/core/model';
 import { encodeFault } from '@phasegate/wire';
@@ -54,7 +55,10 @@ function asFault(error: unknown): PhasegateError {
 function withArchive(error: PhasegateError): PhasegateError {
   const [run, file] = [own(error.cause, 'run'), own(error.cause, 'file')];
   if (error.code !== 'run_archived' || typeof run !== 'string' || typeof file !== 'string') return error;
-  const hint = `\`grep ${shellWord(run)} ${shellWord(file)}\` prints its records`;
+  const search = `\`grep ${shellWord(run)} ${shellWord(file)}\` prints its records`;
+  const hint = existsSync(file)
+    ? search
+    : `there is nothing at \`${oneLine(file)}\` any more: if the archive was moved, \`grep ${shellWord(run)} FILE\` prints its records, with FILE where it is now`;
   return new PhasegateError(error.code, error.message, { hint, cause: error });
 }
 

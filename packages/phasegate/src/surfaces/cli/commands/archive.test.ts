@@ -1,6 +1,7 @@
 import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { afterwards } from '../fixtures/afterwards.ts';
 import { EMPTY_PROJECT, makeShell, type Shell } from '../fixtures/callCli.ts';
 
 const WORKFLOW = 'workflow: one\nphases:\n  WORK: { instructions: Work. }\n';
@@ -11,7 +12,7 @@ test('runs that ended are archived by a human, verify, and are found no more but
   await shell.callAs('open sesame', ['stop', run, '--reason', 'done with']);
   expect((await shell.call(['audit', 'verify'])).code).toBe(0);
 
-  const before = new Date().toISOString();
+  const before = afterwards();
   const { code, stdout } = await shell.callAs('open sesame', ['archive', '--before', before, '--json']);
 
   expect(code).toBe(0);
@@ -45,7 +46,7 @@ test('an archive goes where it is told and never over another file; a changed on
   const run = await started(shell);
   await shell.callAs('open sesame', ['stop', run, '--reason', 'done with']);
   const file = join(shell.root, 'kept.jsonl');
-  const words = ['archive', '--before', new Date().toISOString(), '--to', file];
+  const words = ['archive', '--before', afterwards(), '--to', file];
   writeFileSync(file, 'mine');
   expect(await shell.callAs('open sesame', words)).toMatchObject({
     code: 1,
@@ -84,13 +85,7 @@ test('the one who asks for an archived run is told how to read it, and what the 
   const run = await started(shell);
   const file = join(shell.root, 'kept.jsonl');
   await shell.callAs('open sesame', ['stop', run, '--reason', 'done with']);
-  const archived = await shell.callAs('open sesame', [
-    'archive',
-    '--before',
-    new Date().toISOString(),
-    '--to',
-    file,
-  ]);
+  const archived = await shell.callAs('open sesame', ['archive', '--before', afterwards(), '--to', file]);
 
   const told = await shell.call(['status', run]);
   const short = await shell.call(['status', run.slice(0, 8)]);
@@ -111,7 +106,7 @@ test('an archive that is not where it was written to is told so, and one that wa
   const run = await started(shell);
   await shell.callAs('open sesame', ['stop', run, '--reason', 'done with']);
   const [file, moved] = [join(shell.root, 'kept.jsonl'), join(shell.root, 'moved.jsonl')];
-  const words = ['archive', '--before', new Date().toISOString(), '--to', file];
+  const words = ['archive', '--before', afterwards(), '--to', file];
   expect((await shell.callAs('open sesame', words)).code).toBe(0);
   expect((await shell.call(['audit', 'verify'])).stdout).toContain(`1 run archived in ${file}\n`);
 
@@ -120,6 +115,15 @@ test('an archive that is not where it was written to is told so, and one that wa
   expect(await shell.call(['audit', 'verify'])).toMatchObject({
     code: 0,
     stdout: expect.stringContaining(`1 run archived in ${file} (not there any more)`),
+  });
+  const told = await shell.call(['status', run]);
+  expect(told.stderr).toContain(`hint: there is nothing at \`${file}\` any more: if the archive was moved, `);
+  expect(told.stderr).not.toContain(`grep ${run} ${file}`);
+  const json = async (...more: readonly string[]) =>
+    (await shell.call(['audit', 'verify', '--json', ...more])).json();
+  expect(await json()).toMatchObject({ ok: true, archived: [{ file, verified: false, state: 'missing' }] });
+  expect(await json('--archive', moved)).toMatchObject({
+    archived: [{ file, verified: true, state: 'verified', found: moved }],
   });
   expect((await shell.call(['audit', 'verify', '--archive', moved])).stdout).toContain(
     `1 run archived in ${moved}, which verifies`,

@@ -2,8 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type AuditRecord, own, type Principal } from '@phasegate/core';
 import { oneLine, systemReason } from '@phasegate/core/model';
+import type { AuditReport } from '@phasegate/core/ports';
 import { anchorsAt } from '../anchorsAt.ts';
-import { archivesHere } from '../archivesHere.ts';
+import { type ArchiveHere, archivesHere } from '../archivesHere.ts';
 import { auditRecords, byTime, feedRecords } from '../auditRecords.ts';
 import { auditVerdict } from '../auditVerdict.ts';
 import type { CliCommand, ExitCode, Invocation } from '../command.ts';
@@ -125,10 +126,22 @@ async function verifyAudit(invocation: Invocation): Promise<ExitCode> {
       ? await archivesHere(report.archived, archives)
       : // Where the server is, and not here.
         (report.archived ?? []).map(({ runs, file }) => ({ runs, file, note: '' }));
-  await out.result(report, () =>
+  await out.result(withStates(report, bundles), () =>
     auditVerdict(report, { paint: out.paint, anchors: anchors?.length, bundles }),
   );
   return report.ok ? 0 : 1;
+}
+
+/** The report, with what its text says of archives: whether each is there, and where it was read if not where it was. */
+function withStates(report: AuditReport, bundles: readonly ArchiveHere[]): AuditReport {
+  const { archived } = report;
+  if (archived === undefined) return report;
+  const told = archived.map((bundle, index) => {
+    const { state, file } = bundles[index] ?? {};
+    if (state === undefined) return bundle;
+    return { ...bundle, state, ...(file === bundle.file ? {} : { found: file }) };
+  });
+  return { ...report, archived: told };
 }
 
 async function exportAudit(invocation: Invocation): Promise<ExitCode> {

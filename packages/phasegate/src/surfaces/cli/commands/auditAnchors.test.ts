@@ -2,6 +2,7 @@ import { appendFileSync, mkdtempSync, readFileSync, renameSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { afterwards } from '../fixtures/afterwards.ts';
 import { EMPTY_PROJECT, makeShell, type Shell } from '../fixtures/callCli.ts';
 
 const WORKFLOW = 'workflow: one\nphases:\n  WORK: { instructions: Work. }\n';
@@ -86,6 +87,46 @@ test('what is none of this project is asked for again, and says nothing about th
   });
 });
 
+test('an archive that was changed where it lies, or is cut short, is told as that and as no wrong file', async () => {
+  const { shell, anchors, file } = await archived();
+  const text = readFileSync(file, 'utf8');
+  const elsewhere = join(mkdtempSync(join(tmpdir(), 'phasegate-elsewhere-')), 'copy.jsonl');
+  const changed = 'an archive was changed, is cut short, or is of another project';
+  const verify = (...words: readonly string[]) => shell.call(['audit', 'verify', ...words]);
+  for (const [held, reason, isAlwaysOurs] of [
+    [text.replace('done with', 'done wiht'), 'was changed after the project signed it', true],
+    [text.slice(0, -30), 'does not end with a signature: it was cut short', true],
+    ['something else', "does not have the project's signature", false],
+  ] as const) {
+    writeFileSync(file, held);
+    const byAnchor = await verify('--anchor', anchors);
+    expect(byAnchor.code).toBe(1);
+    expect(byAnchor.stdout).toContain(`${changed}: the audit itself verifies: `);
+    expect(byAnchor.stdout).toContain(`\`${file}\` ${reason}`);
+    expect(byAnchor.stdout).not.toContain('it being');
+    expect(byAnchor.stdout).toContain(`archived in ${file} (what is there is not what was archived)`);
+    expect((await verify('--anchor', anchors, '--json')).json()).toMatchObject({
+      findings: [],
+      unproven: { archives: [file], replaced: [{ file, reason: expect.stringContaining(reason) }] },
+      archived: [{ file, state: 'replaced' }],
+    });
+
+    const given = await verify('--archive', file);
+    expect([given.code, given.stdout]).toEqual([1, expect.stringContaining(`${changed}: the audit itself`)]);
+    expect(given.stdout).not.toContain('is it the right file');
+    const told = (await verify('--archive', file, '--json')).json();
+    expect(told).toMatchObject({ onlyArchives: true, findings: [{ kind: 'archive_invalid' }] });
+    expect(told).not.toHaveProperty('onlyGiven');
+
+    writeFileSync(elsewhere, held);
+    expect((await verify('--archive', elsewhere)).stdout).toContain(
+      isAlwaysOurs ? changed : 'is it the right file, of this project?',
+    );
+  }
+  writeFileSync(file, text);
+  expect((await verify('--anchor', anchors, '--archive', file)).code).toBe(0);
+});
+
 test('a verification since an anchor says of how many runs it looked at the ends alone', async () => {
   const { shell, anchors } = await archived();
   const since = ['audit', 'verify', '--since', readFileSync(anchors, 'utf8').trim()];
@@ -113,7 +154,7 @@ async function archived(): Promise<{
   const anchors = join(mkdtempSync(join(tmpdir(), 'phasegate-anchors-')), 'anchors');
   expect((await shell.call(['audit', 'anchor', '--to', anchors])).code).toBe(0);
   await shell.callAs('open sesame', ['stop', run, '--reason', 'done with']);
-  const words = ['archive', '--before', new Date().toISOString(), '--json'];
+  const words = ['archive', '--before', afterwards(), '--json'];
   const { file } = (await shell.callAs('open sesame', words)).json() as { file: string };
   return { shell, anchors, file };
 }
