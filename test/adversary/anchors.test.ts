@@ -97,7 +97,7 @@ describe('an anchor is kept where it cannot do harm:', () => {
 
     for (const [place, reason] of Object.entries(places)) {
       const { code, stderr } = await anchorTo(project, place);
-      expect([code, stderr]).toEqual([1, expect.stringContaining(reason)]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(reason)]);
     }
     expect(readFileSync(profile, 'utf8')).toBe('export PATH=/bin\n');
   });

@@ -9,6 +9,6 @@ export function lazyAnchors(place: {
 }): Anchors {
   return lazyPort(
     lazy(async () => (await import('./localAnchors.ts')).localAnchors(place)),
-    { calls: ['configured', 'make', 'read', 'keep'] },
+    { calls: ['configured', 'require', 'make', 'read', 'keep'] },
   );
 }

@@ -3,8 +3,8 @@ import { join, resolve } from 'node:path';
 import { own, PhasegateError } from '@phasegate/core';
 import { parseDuration, reasonOf } from '@phasegate/core/model';
 import type { AuditReport } from '@phasegate/core/ports';
-import { addToFile, readAnchorFile } from './anchoring/anchorFile.ts';
-import { ANCHOR_NOTES, addToNote, readNotes } from './anchoring/anchorNote.ts';
+import { addToFile, readAnchorFile, requireAnchorFile } from './anchoring/anchorFile.ts';
+import { ANCHOR_NOTES, addToNote, readNotes, requireCommit } from './anchoring/anchorNote.ts';
 import { keepAnchors } from './anchoring/keepAnchors.ts';
 import { loadConfig } from './config.ts';
 import type { Anchored, AnchorPlaces, Anchors, MadeAnchor } from './runtime/ports.ts';
@@ -48,7 +48,7 @@ export function localAnchors(place: {
         await act();
         given.push(name);
       } catch (error) {
-        failed.push(error instanceof PhasegateError ? error.message : reasonOf(error));
+        failed.push(reasonAndHint(error));
       }
     };
     if (file !== undefined) await give(file, () => addToFile(file, anchor, forbidden()));
@@ -62,6 +62,10 @@ export function localAnchors(place: {
   return {
     configured,
     make,
+    async require({ file, gitNote }) {
+      if (file !== undefined) requireAnchorFile(file, forbidden());
+      if (gitNote === true) await requireCommit(git());
+    },
     async read(where) {
       if (where === 'git-note') return readNotes(git(), ANCHOR_NOTES);
       if (where.startsWith('git-note:')) return readNotes(git(), where.slice('git-note:'.length));
@@ -71,7 +75,8 @@ export function localAnchors(place: {
       const wanted = await configured();
       if (wanted === null) return { stop: async () => undefined };
       const { places, everyMs } = wanted;
-      return keepAnchors({ everyMs, project, log, make: () => make(project, places) });
+      const { file } = places;
+      return keepAnchors({ everyMs, project, file, log, make: () => make(project, places) });
     },
   };
 }
@@ -105,8 +110,14 @@ function lastOf(
     return last === undefined ? [file] : [file, last];
   } catch (error) {
     if (own(own(error, 'cause'), 'code') === 'ENOENT') return [file];
-    return [undefined, undefined, reasonOf(error)];
+    return [undefined, undefined, reasonAndHint(error)];
   }
+}
+
+/** Of a place that does not take an anchor. Others may have taken it, so it is no fault of the whole. */
+function reasonAndHint(error: unknown): string {
+  if (!(error instanceof PhasegateError)) return reasonOf(error);
+  return error.hint === undefined ? error.message : `${error.message}: ${error.hint}`;
 }
 
 function inHome(file: string, env: Readonly<Record<string, string | undefined>>): string {

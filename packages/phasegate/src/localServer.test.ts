@@ -222,7 +222,7 @@ test('a server gives anchors to the place that the config names, and tells where
   expect(lines).toHaveLength(2);
   expect(report).toMatchObject({ ok: true, findings: [] });
   expect(events.filter((event) => event === 'audit_anchored')).toHaveLength(2);
-  expect(told.join('\n')).toContain('no anchor was made of it');
+  expect(told.join('\n')).toContain(`no anchor was made: the last anchor in \`${file}\` does not have`);
   expect(readFileSync(file, 'utf8').trimEnd().split('\n')).toHaveLength(1);
 });
 

@@ -1,6 +1,15 @@
-import { closeSync, constants, fstatSync, fsyncSync, openSync, realpathSync, writeSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  realpathSync,
+  writeSync,
+} from 'node:fs';
 import { dirname, isAbsolute, relative } from 'node:path';
-import { PhasegateError } from '@phasegate/core';
+import { own, PhasegateError } from '@phasegate/core';
 import { reasonOf } from '@phasegate/core/model';
 import { bytesOf, NotRegular, readRegular } from '../files/readRegular.ts';
 
@@ -14,6 +23,20 @@ export function readAnchorFile(file: string): readonly string[] {
     throw new PhasegateError('file_unreadable', `the anchors in \`${file}\` cannot be read: ${reason}`, {
       cause,
     });
+  }
+}
+
+/** Throws where no anchor can be added to a file, before one is made for it. Makes nothing. */
+export function requireAnchorFile(file: string, forbidden: readonly string[]): void {
+  requireOutside(file, forbidden);
+  try {
+    onlyAnchors(file, readRegular(file, { most: LARGEST, links: 'refuse' }));
+    accessSync(file, constants.W_OK);
+  } catch (cause) {
+    if (cause instanceof PhasegateError) throw cause;
+    if (cause instanceof NotRegular) throw unwritable(file, `it ${cause.message}`);
+    if (own(cause, 'code') !== 'ENOENT') throw unwritable(file, reasonOf(cause));
+    requireFolder(file);
   }
 }
 
@@ -52,7 +75,9 @@ export function addToFile(file: string, anchor: string, forbidden: readonly stri
 function onlyAnchors(file: string, bytes: Buffer): readonly string[] {
   const found = anchorsIn(bytes.toString('utf8'));
   if (found.every((line) => ANCHOR.test(line))) return found;
-  throw new PhasegateError('file_unreadable', `\`${file}\` holds something else than anchors`);
+  throw new PhasegateError('file_unreadable', `\`${file}\` holds something else than anchors`, {
+    hint: OTHER,
+  });
 }
 
 const ANCHOR = /^[\w-]+\.[\w-]+$/;
@@ -75,6 +100,19 @@ function requireOutside(file: string, forbidden: readonly string[]): void {
   }
 }
 
-function unwritable(file: string, reason: string): PhasegateError {
-  return new PhasegateError('file_unreadable', `no anchor can be added to \`${file}\`: ${reason}`);
+function requireFolder(file: string): void {
+  try {
+    accessSync(dirname(file), constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    throw unwritable(file, reasonOf(cause));
+  }
 }
+
+function unwritable(file: string, reason: string): PhasegateError {
+  return new PhasegateError('file_unreadable', `no anchor can be added to \`${file}\`: ${reason}`, {
+    hint: OTHER,
+  });
+}
+
+const OTHER =
+  'name a file with anchors, or one that is not there yet in a folder that is, outside of the project';

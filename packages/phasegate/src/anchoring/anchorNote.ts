@@ -6,11 +6,23 @@ import { anchorsIn } from './anchorFile.ts';
 /** Where notes with anchors are. */
 export const ANCHOR_NOTES = 'refs/notes/phasegate-anchors';
 
+/** Throws where there is no commit that a note could be at, before an anchor is made for it. */
+export async function requireCommit(git: ReadingGit): Promise<void> {
+  const commit = await git(['rev-parse', '--verify', '--quiet', '--end-of-options', 'HEAD^{commit}']);
+  if (commit.code === 0) return;
+  const isRepository = (await git(['rev-parse', '--git-dir'])).code === 0;
+  throw isRepository
+    ? unnoted('there is no commit yet', 'make a first commit, or name a file: `--to FILE`')
+    : unnoted('the project is not in a repository of git', 'name a file: `--to FILE`');
+}
+
 /** Adds an anchor to the note of the newest commit. It is outside once somebody has pushed it. */
 export async function addToNote(git: ReadingGit, anchor: string): Promise<void> {
   const words = ['-c', 'user.name=phasegate', '-c', 'user.email=phasegate@localhost', 'notes'];
   const { code, said } = await git([...words, `--ref=${ANCHOR_NOTES}`, 'append', '-m', anchor, 'HEAD']);
-  if (code !== 0) throw failed(`no note can be added: ${said}`);
+  if (code === 0) return;
+  await requireCommit(git);
+  throw unnoted(said, 'look at what git says, or name a file: `--to FILE`');
 }
 
 /** The anchors in all notes of a ref. */
@@ -32,6 +44,12 @@ export async function readNotes(git: ReadingGit, ref: string): Promise<readonly 
     anchors.push(...anchorsIn(note.out.toString()));
   }
   return anchors;
+}
+
+function unnoted(reason: string, hint: string): PhasegateError {
+  return new PhasegateError('file_unreadable', `no anchor can be added to a note of git: ${reason}`, {
+    hint,
+  });
 }
 
 function failed(message: string): PhasegateError {

@@ -5,12 +5,14 @@ import type { Anchored, MadeAnchor } from '../runtime/ports.ts';
 export interface KeepingAnchors {
   readonly everyMs: number;
   readonly project: Anchored;
+  /** The file whose last anchor new ones go on from. */
+  readonly file?: string | undefined;
   make(): Promise<MadeAnchor>;
   log(text: string): void;
 }
 
 /** Makes an anchor now, and one after each interval in which something happened. */
-export function keepAnchors({ everyMs, project, make, log }: KeepingAnchors): {
+export function keepAnchors({ everyMs, project, file, make, log }: KeepingAnchors): {
   look(): Promise<void>;
   stop(): Promise<void>;
 } {
@@ -24,13 +26,16 @@ export function keepAnchors({ everyMs, project, make, log }: KeepingAnchors): {
     if (!(await project.server.isOnDuty())) return;
     const { report, given, failed } = await make();
     const [first] = report.findings;
-    if (first !== undefined)
+    if (first !== undefined) {
       log(
-        `the audit is broken, and no anchor was made of it: ${first.message}${afterRestore(first.message)}`,
+        report.onlyGiven === true
+          ? `no anchor was made: the last anchor in \`${file ?? ''}\` does not have the project's signature; the audit itself verifies: name another file in the config, or see who changed this one`
+          : `the audit is broken, and no anchor was made of it: ${first.message}${afterRestore(first.message)}`,
       );
+    }
     if (report.anchor !== undefined && report.unproven !== undefined) {
       log(
-        'an anchor was made, but the one before it could not be checked, as the archive of a run is not there: see `phasegate audit verify --anchor FILE`',
+        'an anchor was made, but the one before it could not be checked, as the archive of a run is not there, or is not what it was: see `phasegate audit verify --anchor FILE`',
       );
     }
     for (const reason of failed) log(reason);

@@ -29,6 +29,8 @@ export type Anchored = Pick<Keeping, 'verifyAudit'> & {
 export interface Anchors {
   /** What the config says; null where it names no place. */
   configured(): Promise<{ readonly places: AnchorPlaces; readonly everyMs: number } | null>;
+  /** Throws where one of the places cannot take an anchor. Makes nothing. */
+  require(places: AnchorPlaces): Promise<void>;
   /** Verifies what is newer than the last anchor of the file, or everything, and gives a new one to the places. */
   make(project: Anchored, places: AnchorPlaces, archives?: readonly string[]): Promise<MadeAnchor>;
   /** The anchors of a file, or of `git-note` or `git-note:REF`. */

@@ -1,6 +1,10 @@
 import { resolve } from 'node:path';
+import { oneLine } from '@phasegate/core/model';
+import type { AuditReport } from '@phasegate/core/ports';
 import type { AnchorPlaces } from '../../runtime/ports.ts';
+import { auditHeadline } from './auditHeadline.ts';
 import type { ExitCode, Invocation } from './command.ts';
+import type { Paint } from './paint.ts';
 import { requireFiles } from './requireFiles.ts';
 import { working } from './showWork.ts';
 import { unprovenText } from './unprovenText.ts';
@@ -17,6 +21,8 @@ export async function makeAnchor(invocation: Invocation): Promise<ExitCode> {
   }
   const { anchors } = await invocation.project();
   const named = placesOf(args.texts('to'));
+  // Before anything is made, or recorded, for a place that cannot take it.
+  if (named !== null) await anchors.require(named);
   const places = named ?? (await anchors.configured())?.places ?? {};
   const project = await invocation.open();
   const archives = args.texts('archive').map((file) => resolve(file));
@@ -26,14 +32,42 @@ export async function makeAnchor(invocation: Invocation): Promise<ExitCode> {
   const { anchor, findings, unproven } = report;
   const isMade = anchor !== undefined;
   const left = unproven === undefined ? {} : { unproven };
-  await out.result({ ok: isMade, anchor: anchor ?? null, given, failed, findings, ...left }, () =>
+  const onlyGiven = report.onlyGiven === true ? { onlyGiven: true } : {};
+  const onlyArchives = report.onlyArchives === true ? { onlyArchives: true } : {};
+  const wrong = { ...onlyGiven, ...onlyArchives };
+  await out.result({ ok: isMade, anchor: anchor ?? null, given, failed, findings, ...wrong, ...left }, () =>
     report.anchor === undefined
-      ? `${out.paint.red('the audit is broken')}, and no anchor was made of it: ${report.findings[0]?.message}`
+      ? noAnchorText(report, out.paint, places)
       : [report.anchor, ...given.map((place) => `given to ${place}`)].join('\n'),
   );
+  const hint = isMade ? null : hintFor(report);
+  if (hint !== null) await out.log(`${out.paint.cyan('hint:')} ${hint}`);
   if (unproven !== undefined) await out.log(`${out.paint.yellow('warning:')} ${unprovenText(unproven)}`);
   for (const reason of failed) await out.log(`${out.paint.red('error:')} ${reason}`);
   return isMade && failed.length === 0 ? 0 : 1;
+}
+
+/** INVARIANT: what was given is never told as the audit, nor the other way round. */
+function noAnchorText(report: AuditReport, paint: Paint, { file }: AnchorPlaces): string {
+  const headline = auditHeadline(report, paint);
+  const [first] = report.findings;
+  const message = oneLine(first?.message ?? '');
+  if (report.onlyGiven !== true && report.onlyArchives !== true) {
+    return `${headline}, and no anchor was made of it: ${message}`;
+  }
+  const what =
+    first?.kind === 'head_invalid' && file !== undefined
+      ? `the last anchor in \`${oneLine(file)}\` does not have the project's signature`
+      : message;
+  return `${headline}, and no anchor was made: ${what}; the audit itself verifies`;
+}
+
+function hintFor({ onlyGiven, onlyArchives, findings }: AuditReport): string | null {
+  if (onlyGiven !== true && onlyArchives !== true)
+    return '`phasegate audit verify` says all that is wrong with it';
+  return findings[0]?.kind === 'head_invalid'
+    ? 'name another file: one with anchors of this project, or one that is not there yet'
+    : 'name another file with `--archive`: one that `phasegate archive` wrote for this project, or a copy of it';
 }
 
 function placesOf(words: readonly string[]): AnchorPlaces | null {

@@ -1,4 +1,13 @@
-import { appendFileSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -123,8 +132,66 @@ test('an archive that was changed where it lies, or is cut short, is told as tha
       isAlwaysOurs ? changed : 'is it the right file, of this project?',
     );
   }
+  const noAnchor = await shell.call(['audit', 'anchor', '--archive', file]);
+  expect([noAnchor.code, noAnchor.stdout]).toEqual([1, expect.stringContaining(`${changed}, and no anchor`)]);
+
   writeFileSync(file, text);
   expect((await verify('--anchor', anchors, '--archive', file)).code).toBe(0);
+});
+
+test('no anchor is made with what is none of this project, which says nothing about the audit', async () => {
+  const { shell, anchors } = await archived();
+  const other = await archived();
+  const before = readFileSync(other.anchors, 'utf8');
+  for (const [words, named] of [
+    [['--to', other.anchors], other.anchors],
+    [['--archive', other.file], other.file],
+    [['--to', anchors, '--archive', other.file], other.file],
+  ] as const) {
+    const { code, stdout, stderr } = await shell.call(['audit', 'anchor', ...words]);
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/^what was given does not fit, and no anchor/)]);
+    expect(stdout).toContain(`\`${named}\``);
+    expect(stdout).toContain('the audit itself verifies');
+    expect(stdout).not.toContain('broken');
+    expect(stderr).toContain('hint: name another file');
+  }
+  expect(readFileSync(other.anchors, 'utf8')).toBe(before);
+});
+
+test('a place that cannot take an anchor is told before one is made, with the next step', async () => {
+  const { shell } = await archived();
+  const outside = mkdtempSync(join(tmpdir(), 'phasegate-places-'));
+  const profile = join(outside, 'profile');
+  writeFileSync(profile, 'export PATH=/bin\n');
+  symlinkSync(join(outside, 'elsewhere'), join(outside, 'link'));
+  const anchored = async () =>
+    (
+      await shell.callAs('open sesame', ['audit', 'tail', '--as', 'maria', '--json', '-n', '999'])
+    ).stdout.split('audit_anchored').length;
+  const before = await anchored();
+  expect(before).toBeGreaterThan(1);
+  const anchor = (place: string) =>
+    shell.call(['audit', 'anchor', '--to', place], '', { PATH: process.env.PATH });
+  for (const [place, reason] of [
+    [outside, 'it is not a file'],
+    ['/nope/a', 'there is no such file or folder'],
+    [profile, 'holds something else than anchors'],
+    [join(profile, 'a'), 'a file stands where a folder is needed'],
+    [join(outside, 'link'), 'no anchor can be added to'],
+    [join(shell.root, 'one.workflow.yaml'), 'goes with what it is to prove'],
+    ['git-note', 'the project is not in a repository of git'],
+  ] as const) {
+    const { code, stdout, stderr } = await anchor(place);
+    expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(reason)]);
+    if (place !== 'git-note') expect(stderr).toContain(`\`${place}\``);
+    expect(stderr).toMatch(/\[file_unreadable\]\nhint: name a file/);
+  }
+  execFileSync('git', ['init', '-q'], { cwd: shell.root });
+  const early = await anchor('git-note');
+  expect([early.code, early.stdout]).toEqual([2, '']);
+  expect(early.stderr).toMatch(/there is no commit yet.*\nhint: make a first commit/);
+  expect(existsSync(join(outside, 'elsewhere'))).toBe(false);
+  expect(await anchored()).toBe(before);
 });
 
 test('a verification since an anchor says of how many runs it looked at the ends alone', async () => {
