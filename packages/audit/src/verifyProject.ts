@@ -38,7 +38,9 @@ export async function readProject(work: ShareWork): Promise<ProjectRead> {
       if (finding !== null) findings.push(finding);
     }
     if (record.event === 'runs_archived') {
-      archived.set(String(own(record.data, 'sha256')), Number(own(record.data, 'runs')));
+      // Many runs go to one file in several slices, each with a record of its own.
+      const sha256 = String(own(record.data, 'sha256'));
+      archived.set(sha256, (archived.get(sha256) ?? 0) + Number(own(record.data, 'runs')));
     }
     notePrincipals('human', principals.human, record);
     notePrincipals('agent', principals.agent, record);

@@ -2,7 +2,8 @@
 export interface ArchiveStore {
   /**
    * Moves runs that ended, with their chains, to a signed file, and leaves a sealed stub of each. Null where no run is
-   * that old. Throws `audit_broken` where the audit does not verify, `store_unavailable` where the file exists.
+   * that old. Throws `audit_broken` where the audit does not verify, `store_unavailable` where the file exists. A store may
+   * move some at a time: what is cut off leaves those that were not moved yet where they are, and the audit verifies.
    */
   archive?(order: ArchiveOrder): Promise<ArchiveRecord | null>;
   /** Where a run went. Throws `state_tampered` when its stub does not match its seal. */

@@ -14,10 +14,10 @@ import {
 import { join } from 'node:path';
 import { moveHead } from '@phasegate/audit';
 import { type Anchor, anchorText, readAnchor } from '@phasegate/audit/verify';
-import type { Run, RunEvent, Workflow } from '@phasegate/core';
-import { afterDraft, create, sampleDraft } from '@phasegate/core/store-contract';
+import { create, sampleDraft } from '@phasegate/core/store-contract';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { ArchiveRecord, AuditReport, Store, VerifyOptions } from '../../runtime/ports.ts';
+import type { Store, VerifyOptions } from '../../runtime/ports.ts';
+import { type Archiving, end, LATER, makeArchiving } from '../fixtures/archiving.ts';
 import { bytesReadBy } from '../fixtures/bytesReadBy.ts';
 import { makeStateFolder, type StateFolder } from '../fixtures/openStores.ts';
 import { sampleRun } from '../fixtures/sampleRun.ts';
@@ -25,15 +25,11 @@ import { sampleRun } from '../fixtures/sampleRun.ts';
 let state: StateFolder;
 let older: string;
 let file: string;
+let archiving: Archiving;
 
 beforeEach(async () => {
-  state = makeStateFolder();
-  file = join(state.folder, 'runs.jsonl');
-  await using(async (store) => {
-    for (const id of ['r1', 'r2', 'r3']) await create(store, sampleRun(id));
-    await end(store, 'r1');
-    await end(store, 'r2');
-  });
+  archiving = await makeArchiving();
+  ({ state, file } = archiving);
   older = state.keepCopy();
 });
 
@@ -331,45 +327,8 @@ test('anchors from before an archive verify after it, also of runs that went on 
   expect(await verify({ anchors: anchors.slice(2) })).toMatchObject({ ok: true, findings: [] });
 });
 
-const LATER = '2026-06-01T00:00:00.000Z';
-
-function archive(to = file, before = LATER): Promise<ArchiveRecord | null | undefined> {
-  return using((store) => store.archive?.({ before, file: to, by: 'human:maria' }));
-}
-
-async function anchorNow(): Promise<string> {
-  return (await verify({ anchor: true })).anchor ?? '';
-}
-
-function verify(options: VerifyOptions = {}): Promise<AuditReport> {
-  return using((store) => store.verify(options));
-}
-
-async function found(options: VerifyOptions = {}) {
-  return (await verify(options)).findings.map(({ kind, run }) => [kind, run]);
-}
-
-async function using<T>(act: (store: Store) => T | Promise<T>): Promise<Awaited<T>> {
-  const store = state.open({ fold });
-  try {
-    return await act(store);
-  } finally {
-    await store.close();
-  }
-}
-
-async function end(store: Store, id: string): Promise<void> {
-  const event = sampleDraft('phase_completed', { phase: 'DRAFT', notes: 'x'.repeat(2000) });
-  await store.save(ended(id), 1, [event], { project: [sampleDraft('run_ended', {})] });
-}
-
-function ended(id: string): Run {
-  return afterDraft(sampleRun(id), { status: 'completed' } as Partial<Run>);
-}
-
-/** What the events of these tests make. */
-function fold(_: Workflow, events: readonly RunEvent[]): Run {
-  const [first, ...rest] = events;
-  if (first?.type !== 'run_started') throw new TypeError('a run begins with its start');
-  return rest.length > 0 ? ended(first.id) : sampleRun(first.id);
-}
+const using = <T>(act: (store: Store) => T | Promise<T>) => archiving.using(act);
+const archive = (to?: string, before?: string) => archiving.archive(to, before);
+const verify = (options?: VerifyOptions) => archiving.verify(options);
+const found = (options?: VerifyOptions) => archiving.found(options);
+const anchorNow = () => archiving.anchorNow();

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { tampered } from '@phasegate/audit';
 import type { AuditKnowledge, BundledKey } from '@phasegate/audit/verify';
 import { PhasegateError } from '@phasegate/core';
-import type { ArchiveStore, AuditReport, ChainHead, Seal } from '../../runtime/ports.ts';
+import type { ArchiveStore, AuditDraft, AuditReport, ChainHead, Seal } from '../../runtime/ports.ts';
 import type { ArchiveTable } from './archiveTable.ts';
 import type { AuditTable } from './auditTable.ts';
 import type { GroupCommit } from './groupCommit.ts';
@@ -52,26 +52,36 @@ export function archiveParts(parts: ArchivePartsOf): Required<ArchiveStore> {
         });
       }
       await parts.foldAll();
-      const { bundleRuns, changedMeanwhile } = await import('./archiveSqlite.ts');
+      const { bundleRuns, changedMeanwhile, moveInSlices } = await import('./archiveSqlite.ts');
       const time = new Date(now()).toISOString();
       const bundle = await bundleRuns(parts.file, { seal, knowledge: parts, before, file, by, time });
       if (bundle === null) return null;
       const { sha256, records, moved } = bundle;
-      const data = { file, sha256, runs: moved.length, records, before };
-      await commits.submit(() => {
-        heads.require();
-        // What others wrote in this transaction counts.
-        audit.settle();
-        runs.write();
-        const changed = moved.find((run) => !isAsBundled(run));
-        if (changed !== undefined) throw changedMeanwhile(changed.run, file);
-        // Before the rows go: no record may get a number that a reader of the feed has seen.
-        heads.append([{ time, principal: by, event: 'runs_archived', data }]);
-        audit.settle();
-        for (const { key, ...run } of moved) archived.move(key, { ...run, file, sha256, archivedAt: time });
-        archived.sweep();
-      });
+      // INVARIANT: after each slice all verifies, and every run is in the store or in the file with its stub, never in
+      // neither: what is cut off between two slices leaves nothing half.
+      await moveInSlices({ database: parts.database, file, moved }, (slice, texts) =>
+        commits.submit(() => {
+          heads.require();
+          // What others wrote in this transaction counts.
+          audit.settle();
+          runs.write();
+          const changed = slice.find((run) => !isAsBundled(run));
+          if (changed !== undefined) throw changedMeanwhile(changed.run, file);
+          // Before the rows go: no record may get a number that a reader of the feed has seen.
+          heads.append([{ ...noteOf(slice), principal: by }]);
+          audit.settle();
+          for (const { key, ...run } of slice)
+            archived.move({ key, texts: texts(key) }, { ...run, file, sha256, archivedAt: time });
+        }),
+      );
       return { file, sha256, runs: moved.length, records };
+
+      function noteOf(slice: readonly BundledKey[]): Omit<AuditDraft, 'principal'> {
+        const held = slice.reduce((sum, { head }) => sum + head.seq, 0);
+        const data = { file, sha256, runs: slice.length, records: held, before };
+        // Of its own time: records of others came since the first slice.
+        return { time: new Date(now()).toISOString(), event: 'runs_archived', data };
+      }
     },
     archivedRun: (runId) =>
       parts.asking(() => {

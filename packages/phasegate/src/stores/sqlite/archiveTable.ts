@@ -7,10 +7,14 @@ import { bytes, hex, integer, lazily, type SqlRow, text } from './statements.ts'
 export interface ArchiveTable {
   find(run: string): StoredStub | undefined;
   has(run: string): boolean;
-  /** The run of this number is in an archive from now on: its stub stays, and all of its rows go. */
-  move(key: number, stub: ArchivedStub): void;
-  /** Removes the texts of all runs that were moved and are gone; there are many, and one look at all finds them. */
-  sweep(): void;
+  /** A run is in an archive from now on: its stub stays, and all of its rows go. */
+  move(row: ArchivedRow, stub: ArchivedStub): void;
+}
+
+/** What is stored of a run, by its number and those of its texts: nothing else finds these, but a look at all there are. */
+export interface ArchivedRow {
+  readonly key: number;
+  readonly texts: readonly number[];
 }
 
 /** Opens the table. */
@@ -27,6 +31,7 @@ export function openArchiveTable(database: DatabaseSync, seal: Seal): ArchiveTab
   ];
   const statements = (rows: readonly string[]) =>
     rows.map((where) => lazily(database, `DELETE FROM ${where} = ?`));
+  const dropText = lazily(database, 'DELETE FROM texts WHERE id = ?');
   const [dropByKey, dropByName] = [statements(byKey), statements(byName)];
   return {
     find(run) {
@@ -34,15 +39,13 @@ export function openArchiveTable(database: DatabaseSync, seal: Seal): ArchiveTab
       return row && storedStub(seal, row);
     },
     has: (run) => read().get(run) !== undefined,
-    move(key, stub) {
+    move({ key, texts }, stub) {
       const { run, head, first, last, file, sha256, archivedAt } = stub;
       const placed = [head.seq, bytes(head.hash), first, last] as const;
       insert().run(key, run, ...placed, file, sha256, archivedAt, stubMac(seal, stub));
       for (const drop of dropByKey) drop().run(key);
       for (const drop of dropByName) drop().run(run);
-    },
-    sweep() {
-      database.exec('DELETE FROM texts WHERE run IN (SELECT key FROM archived)');
+      for (const id of texts) dropText().run(id);
     },
   };
 }
