@@ -115,6 +115,18 @@ export default defineWorkflow({
     ]);
   });
 
+  test('of problems that may only follow from another none is told or counted', async () => {
+    const text = `import { defineWorkflow } from '@phasegate/sdk';
+const many = Array.from({ length: 600 }, (_, at) => ({ name: 's' + at, next: { ok: 'gone', fail: 'gone' } }));
+export default defineWorkflow({ type: 'x', stepz: [], steps: [...many, { name: 'last', writes: ['/etc'] }] });
+`;
+    await put('x.workflow.ts', text);
+    expect((await load('x.workflow.ts')).problems.map(({ code }) => code)).toEqual([
+      'bad_glob',
+      'unknown_key',
+    ]);
+  });
+
   test('what a workflow keeps for humans is read, and its mistakes stand where they are [adv.N14]', async () => {
     const text = (who: string) => `import { defineWorkflow } from '@phasegate/sdk';
 export default defineWorkflow({
