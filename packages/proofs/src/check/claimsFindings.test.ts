@@ -27,13 +27,13 @@ test('a workflow that is walked on the word of an agent alone is named with the 
 
 test('of a long way the first ten phases are named, and how many more there are', () => {
   const { findings } = checkWorkflow(
-    workflowOf(Array.from({ length: 999 }, (_, at) => ({ id: `P${at + 1}` }))),
+    workflowOf(Array.from({ length: 30 }, (_, at) => ({ id: `P${at + 1}` }))),
   );
 
   expect(findings).toHaveLength(1);
   expect(findings[0]?.message).toContain('by phases `P1`, `P2`, `P3`');
-  expect(findings[0]?.message).toContain("`P9`, `P10` and 989 more on the agent's word alone");
-  expect(findings[0]?.phases).toHaveLength(999);
+  expect(findings[0]?.message).toContain("`P9`, `P10` and 20 more on the agent's word alone");
+  expect(findings[0]?.phases).toHaveLength(30);
 });
 
 test.each<[string, Partial<PhaseDraft>]>([
