@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { driveLocalRun } from '../../../localRunner.ts';
 import type { Driven, DriveRequest } from '../../../runtime/ports.ts';
@@ -102,30 +100,6 @@ describe('what is driven', () => {
     const run = String((await shell.callWith(machine(), ['run', 'build', '--json'])).json().run);
 
     expect(await shell.callWith(machine(), ['run', run])).toMatchObject({ code: 0, stderr: '' });
-  });
-
-  test('a run is meant by the beginning of its id, where no workflow has that name', async () => {
-    const shell = makeProject();
-    const run = String((await shell.call(['start', 'build', '--json'])).json().run);
-    const digits = run.slice('run-'.length);
-
-    for (const word of [digits.slice(0, 6), digits, run.slice(0, 10), run]) {
-      const called = await shell.callWith(machine(), ['run', word]);
-
-      expect({ word, code: called.code }).toEqual({ word, code: 0 });
-      expect(called.stdout).toContain(run);
-    }
-    expect((await shell.call(['runs', '--json'])).json().runs).toHaveLength(1);
-
-    const named = digits.slice(0, 6);
-    writeFileSync(
-      join(shell.root, 'b.workflow.yaml'),
-      BUILD.replace('workflow: build', `workflow: "${named}"`),
-    );
-    const started = await shell.callWith(machine(), ['run', named, '--json']);
-
-    expect(started.json()).toMatchObject({ outcome: 'completed' });
-    expect(started.json().run).not.toBe(run);
   });
 
   test.each([

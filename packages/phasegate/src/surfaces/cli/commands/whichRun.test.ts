@@ -2,6 +2,7 @@ import type { JsonObject, RunQuery, RunSummary } from '@phasegate/core';
 import { expect, test } from 'vitest';
 import { candidatesFor, runByPrefix } from '../chooseRun.ts';
 import { makeShell, type Shell } from '../fixtures/callCli.ts';
+import { machine } from '../fixtures/drivingMachine.ts';
 
 const GATED = `
 workflow: gated
@@ -177,3 +178,26 @@ function lineOf(run: string, status: RunSummary['status']): RunSummary {
   const common = { workflow: 'gated', target: null, phase: null, holder: null, epoch: 1, priority: 0 };
   return { run, status, ...common, capabilities: [], startedAt: at, updatedAt: at };
 }
+
+const DRIVEN = 'workflow: build\nphases: { GO: { instructions: Say something } }\n';
+
+test('`run` goes on with the run whose id begins so, where no workflow has that name', async () => {
+  const shell = makeShell({ 'build.workflow.yaml': DRIVEN });
+  const run = String((await shell.call(['start', 'build', '--json'])).json().run);
+  const digits = run.slice('run-'.length);
+
+  for (const word of [digits.slice(0, 6), digits, run.slice(0, 10), run]) {
+    const called = await shell.callWith(machine(), ['run', word]);
+
+    expect({ word, code: called.code }).toEqual({ word, code: 0 });
+    expect(called.stdout).toContain(run);
+  }
+  expect((await shell.call(['runs', '--json'])).json().runs).toHaveLength(1);
+
+  const named = digits.slice(0, 6);
+  shell.write('b.workflow.yaml', DRIVEN.replace('build', `"${named}"`));
+  const started = await shell.callWith(machine(), ['run', named, '--json']);
+
+  expect(started.json()).toMatchObject({ outcome: 'awaiting_agent' });
+  expect(started.json().run).not.toBe(run);
+});
