@@ -10,6 +10,8 @@ export async function anchorsAt(
   invocation: Pick<Invocation, 'project'>,
   places: readonly string[],
 ): Promise<readonly string[]> {
+  // An empty path would be the folder that the call came from.
+  if (places.includes('')) throw usageError('`--anchor` is an empty word', WANTED);
   const { anchors } = await invocation.project();
   const found: string[] = [];
   for (const place of places) {
@@ -25,6 +27,7 @@ export async function anchorsAt(
 function withPlaces(error: unknown): unknown {
   if (!(error instanceof PhasegateError) || error.code !== 'file_unreadable' || error.hint !== undefined)
     return error;
-  const hint = 'name a file that `phasegate audit anchor --to FILE` wrote, or `git-note`';
-  return new PhasegateError(error.code, error.message, { hint, cause: error });
+  return new PhasegateError(error.code, error.message, { hint: WANTED, cause: error });
 }
+
+const WANTED = 'name a file that `phasegate audit anchor --to FILE` wrote, or `git-note`';

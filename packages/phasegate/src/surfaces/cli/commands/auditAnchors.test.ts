@@ -41,6 +41,21 @@ test('anchors from before an archive are checked with it, and are unproven where
   expect((await verify('--archive', moved)).code).toBe(0);
 });
 
+test.each([
+  ['a folder as an archive', ['--archive', '.'], 'a folder, and not a file: `'],
+  ['an archive that is not there', ['--archive', 'nofile'], 'there is no such file: `'],
+  ['an archive that is no regular file', ['--archive', '/dev/null'], 'not a regular file: `/dev/null`'],
+  ['a place without a name', ['--anchor', ''], '`--anchor` is an empty word'],
+])('%s is wrong usage, and says what to name', async (_, words, message) => {
+  const { code, stdout, stderr } = await makeShell(EMPTY_PROJECT).call(['audit', 'verify', ...words]);
+
+  expect([code, stdout]).toEqual([2, '']);
+  expect(stderr).toContain(message);
+  expect(stderr).toContain(
+    words[0] === '--archive' ? '`--archive` takes a file' : 'name a file that `phasegate',
+  );
+});
+
 test('a place whose last anchor cannot be checked gets new ones, each with a warning while it is the last', async () => {
   const { shell, anchors, file } = await archived();
   const moved = join(shell.root, 'moved.jsonl');
