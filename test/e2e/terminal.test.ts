@@ -107,7 +107,9 @@ test.concurrent('on a terminal the card comes before the question, also where th
   await declining.sees('Choose Approve?');
   const before = declining.text();
   declining.types(ENTER);
-  expect(await declining.ends()).toBe(2);
+  expect(await declining.ends()).toBe(1);
+  expect(declining.text()).toContain('cancelled: nothing was changed');
+  expect(declining.text()).not.toContain('[usage]');
   expect(before.indexOf('paint the door')).toBeGreaterThan(-1);
   expect(before.indexOf('paint the door')).toBeLessThan(before.indexOf('Choose Approve?'));
   expect((await phasegate(project, ['status', run, '--json'])).json).toMatchObject({ status: 'waiting' });
@@ -132,7 +134,9 @@ test.concurrent('on a terminal `fence` shows what was changed before it is settl
   await declining.sees('Accept stray.md?');
   const before = declining.text();
   declining.types(ENTER);
-  expect(await declining.ends()).toBe(2);
+  expect(await declining.ends()).toBe(1);
+  expect(declining.text()).toContain('cancelled: nothing was changed');
+  expect(declining.text()).not.toContain('[usage]');
   expect(before).toMatch(/stray\.md.*added[\s\S]*Accept stray\.md\?/);
 
   const late = onTerminal(project, words);
@@ -325,6 +329,20 @@ test.concurrent('on a terminal `trust` shows what changed and asks', async () =>
   expect(declining.text()).toContain('| - title: Propose, then do');
   const refused = await phasegate(project, ['start', 'minimal', '--json']);
   expect(refused.json).toMatchObject({ error: 'untrusted_workflow' });
+});
+
+test.concurrent('on a terminal Ctrl-C at a passphrase cancels, leaves nothing behind and is not wrong usage', async () => {
+  const project = makeProject(TESTED);
+  const terminal = onTerminal(project, ['init', '--name', 'maria']);
+
+  await terminal.sees('New passphrase for maria');
+  terminal.types('\u0003');
+
+  expect(await terminal.ends()).toBe(1);
+  expect(terminal.text()).toContain('cancelled: nothing was changed');
+  expect(terminal.text()).not.toContain('error:');
+  expect(readdirSync(project.root)).toEqual(['package.json']);
+  expect(existsSync(project.stateDir)).toBe(false);
 });
 
 test.concurrent('on a terminal `watch` shows what waits, and Ctrl-C ends it without a fault', async () => {

@@ -10,6 +10,7 @@ import { isRunId, UNFINISHED_STATUSES } from '@phasegate/core/contract';
 import { goalAuthor } from '@phasegate/core/engine';
 import { oneLine } from '@phasegate/core/model';
 import type { UnlockedHuman } from '../../runtime/ports.ts';
+import { Cancelled } from './cancelled.ts';
 import type { Invocation } from './command.ts';
 import { foreignLines } from './text/foreignLines.ts';
 import { table } from './text/table.ts';
@@ -72,8 +73,7 @@ export async function chooseWithHuman(invocation: Invocation, wanted: Wanted): P
     await out.log(announced(found, out.width));
     // A gate's card is shown and asked about anyway.
     const asks = prompts !== null && wanted.among !== 'at a gate';
-    if (asks && !(await prompts.confirm('Is it this run?')))
-      throw usageError('cancelled: nothing was changed');
+    if (asks && !(await prompts.confirm('Is it this run?'))) throw new Cancelled();
   }
   return { human, runId: found.run };
 }

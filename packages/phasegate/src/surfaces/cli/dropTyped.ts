@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { usageError } from './usage.ts';
+import { Cancelled } from './cancelled.ts';
 
 /** Keys that were pressed at something else, or at nothing yet, answer no question. */
 export async function dropTyped(input: Readable): Promise<void> {
@@ -23,7 +23,7 @@ export async function dropTyped(input: Readable): Promise<void> {
   input.off('data', drop);
   input.pause();
   if (terminal.isTTY === true) terminal.setRawMode?.(false);
-  if (isCancelled) throw usageError('cancelled: nothing was changed');
+  if (isCancelled) throw new Cancelled();
 }
 
 /**

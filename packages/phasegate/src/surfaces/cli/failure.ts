@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { type ErrorCode, own, PhasegateError, type Problem } from '@phasegate/core';
 import { linesOf, oneLine, shellWord, systemReason } from '@phasegate/core/model';
 import { encodeFault } from '@phasegate/wire';
+import { Cancelled } from './cancelled.ts';
 import type { ExitCode } from './command.ts';
 import type { Environment } from './environment.ts';
 import type { Output } from './output.ts';
@@ -25,6 +26,11 @@ const CALLERS_FAULTS: ReadonlySet<ErrorCode> = new Set([
 
 /** Says what went wrong, in words or as `{error, message, hint?, problems?, unaccepted?}`, and gives the exit code. */
 export async function reportFailure(error: unknown, out: Output, env: Environment): Promise<ExitCode> {
+  if (error instanceof Cancelled) {
+    if (out.json) await out.result({ cancelled: true, message: error.message }, () => '');
+    else await out.log(error.message);
+    return 1;
+  }
   const fault = asFault(error);
   if (out.json) await out.result(encodeFault(fault), () => '');
   else await out.log(faultText(fault, out));

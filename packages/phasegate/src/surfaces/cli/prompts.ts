@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
+import { Cancelled } from './cancelled.ts';
 import { visible } from './text/visible.ts';
-import { usageError } from './usage.ts';
 
 /** Questions to the one who sits at the terminal. They are written to stderr, so that stdout holds only the result. */
 export interface Prompts {
@@ -31,7 +31,7 @@ export function makePrompts(input: Readable, output: Writable & { columns?: numb
   const ask = async <T>(question: (clack: Clack) => Promise<T>): Promise<Exclude<T, symbol>> => {
     const clack = await import('@clack/prompts');
     const answer = await question(clack);
-    if (clack.isCancel(answer)) throw usageError('cancelled: nothing was changed');
+    if (clack.isCancel(answer)) throw new Cancelled();
     return answer as Exclude<T, symbol>;
   };
   const forget = async () => (await import('./dropTyped.ts')).dropTyped(input);

@@ -2,6 +2,7 @@ import { type JsonObject, own, type RunView, type Submitted } from '@phasegate/c
 import { shellWord } from '@phasegate/core/model';
 import type { Gates, UnlockedHuman } from '../../../runtime/ports.ts';
 import { atRun, seenBefore } from '../atRun.ts';
+import { Cancelled } from '../cancelled.ts';
 import type { CliCommand, Invocation } from '../command.ts';
 import { notesOn } from '../notesOn.ts';
 import { refuse } from '../refuse.ts';
@@ -143,7 +144,7 @@ function statusCall({ args, server }: Invocation, runId: string, only = 'NAME'):
 async function confirmGiven({ args, prompts }: Invocation, option: string): Promise<void> {
   if (prompts === null || args.text('option') === undefined) return;
   await prompts.forget();
-  if (!(await prompts.confirm(`Choose ${option}?`))) throw usageError('cancelled: nothing was changed');
+  if (!(await prompts.confirm(`Choose ${option}?`))) throw new Cancelled();
 }
 
 /** What the card asks: the human chooses from what was shown and from nothing else. */

@@ -4,6 +4,7 @@ import { isInHome, shellWord } from '@phasegate/core/model';
 import { encodeFence, encodeSettled, encodeSubmitted } from '@phasegate/wire';
 import type { FenceOrder, FenceReport } from '../../../runtime/ports.ts';
 import { atRun } from '../atRun.ts';
+import { Cancelled } from '../cancelled.ts';
 import type { CliCommand, Invocation } from '../command.ts';
 import type { Paint } from '../paint.ts';
 import { humanAndRun, runOf } from '../runOf.ts';
@@ -142,8 +143,7 @@ async function showFirst(invocation: Invocation, runId: string, wish: Wish): Pro
   await out.log(reportText(report, { paint: out.paint, at: null }));
   await prompts.forget();
   const about = wish.paths === 'all' ? 'all of it' : wish.paths.join(', ');
-  if (!(await prompts.confirm(`${QUESTIONS[wish.action]} ${about}?`)))
-    throw usageError('cancelled: nothing was changed');
+  if (!(await prompts.confirm(`${QUESTIONS[wish.action]} ${about}?`))) throw new Cancelled();
   return report.shown ?? '';
 }
 

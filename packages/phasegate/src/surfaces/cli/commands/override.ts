@@ -1,11 +1,11 @@
 import { atRun } from '../atRun.ts';
+import { Cancelled } from '../cancelled.ts';
 import type { CliCommand, Invocation } from '../command.ts';
 import { phaseIdOf } from '../phaseIdOf.ts';
 import { reportRun } from '../reportSubmitted.ts';
 import { required } from '../required.ts';
 import { humanAndRun } from '../runOf.ts';
 import { HUMAN_OPTIONS } from '../unlockHuman.ts';
-import { usageError } from '../usage.ts';
 
 /** `phasegate override`: a human breaks the glass. */
 export const override: CliCommand = {
@@ -45,5 +45,5 @@ async function confirm(
 ): Promise<void> {
   if (prompts === null || phase === null) return;
   const asked = `Lead run ${runId} past phase ${phase}, without what it asks for?`;
-  if (!(await prompts.confirm(asked))) throw usageError('cancelled: nothing was changed');
+  if (!(await prompts.confirm(asked))) throw new Cancelled();
 }

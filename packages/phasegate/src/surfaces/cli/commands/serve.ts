@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
 import { oneLine } from '@phasegate/core/model';
 import type { Project, RunningServer, ServeRequest, UnlockedHuman } from '../../../runtime/ports.ts';
+import { Cancelled } from '../cancelled.ts';
 import type { Arguments, CliCommand, Invocation } from '../command.ts';
 import { durationOption } from '../durationOption.ts';
 import { problemLine } from '../failure.ts';
@@ -228,7 +229,7 @@ async function whoSignsIn(
   try {
     return { human: await Promise.race([unlockHuman(invocation, { humans }), aborted(stopping)]), why };
   } catch (error) {
-    if (!(error instanceof PhasegateError)) throw error;
+    if (!(error instanceof PhasegateError || error instanceof Cancelled)) throw error;
     return { human: undefined, why: `${error.message}; ${why}` };
   }
 }

@@ -4,6 +4,7 @@ import { jsonFile } from '../../../settings/jsonFile.ts';
 import { readIn } from '../../../settings/ownFiles.ts';
 import { readRecord } from '../../../settings/settingsRecord.ts';
 import { planUserRemoval, readUserRecord, removeUserSettings } from '../../../settings/userSettings.ts';
+import { Cancelled } from '../cancelled.ts';
 import type { CliCommand, Invocation } from '../command.ts';
 import { MCP_FILE } from '../setUp/attachClient.ts';
 import { atHome, refusedElsewhere, showDiff } from '../setUp/attachHooks.ts';
@@ -35,7 +36,7 @@ export const uninit: CliCommand = {
     if (!args.flag('yes')) {
       if (prompts === null) throw usageError('nobody can be asked here', 'say that it is meant with `--yes`');
       await showDiff(invocation, [...plan, ...atHome(users)]);
-      if (!(await prompts.confirm('Take this out?'))) throw usageError('cancelled: nothing was changed');
+      if (!(await prompts.confirm('Take this out?'))) throw new Cancelled();
     }
     removeUserSettings(root, stateDir, users);
     removeSettings(root, stateDir, plan);
