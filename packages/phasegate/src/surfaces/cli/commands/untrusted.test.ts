@@ -67,10 +67,12 @@ describe('once a human is set up', () => {
     });
     expect(hint).toContain('phasegate trust x');
     const refused = await call(['graph', 'x']);
-    expect(refused.stderr).toMatch(/^error: .*\nhint: .*\nclosure [0-9a-f]{12}\n {2}[0-9a-f]{12} {2}x/);
+    expect(refused.stderr).toMatch(
+      /^error: .*\nhint: .*\nclosure [0-9a-f]{12}: the hash of .*\n {2}[0-9a-f]{12} {2}x/,
+    );
     const { stderr } = await call(['validate']);
     expect(stderr).toMatch(
-      /no human has accepted `x.workflow.ts`.*--as NAME.*closure [0-9a-f]{12}\n {2}[0-9a-f]{12} {2}x.workflow.ts\n/s,
+      /no human has accepted `x.workflow.ts`.*--as NAME.*closure [0-9a-f]{12}: the hash of [^\n]*\n {2}[0-9a-f]{12} {2}x.workflow.ts\n/s,
     );
   });
 

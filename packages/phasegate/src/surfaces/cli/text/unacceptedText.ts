@@ -15,7 +15,7 @@ export function unacceptedText(unaccepted: Unaccepted, paint: Paint): string {
 /** The files of a workflow with the beginnings of their hashes; `--json` has the whole ones. */
 export function closureText({ closure, files }: Pick<Unaccepted, 'closure' | 'files'>): string {
   const rows = Object.entries(files).map(([path, sha256]) => [`  ${short(sha256)}`, oneLine(path)]);
-  return `closure ${short(closure)}\n${table(rows)}`;
+  return `closure ${short(closure)}: the hash of these files together, which a human accepts\n${table(rows)}`;
 }
 
 function short(hash: string): string {
