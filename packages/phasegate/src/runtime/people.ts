@@ -201,5 +201,7 @@ function choose(humans: readonly HumanRecord[], name: string | undefined): Human
 
 function unknownHuman(name: string, humans: readonly HumanRecord[]): PhasegateError {
   const names = humans.map((human) => human.name).join(', ') || 'nobody';
-  return new PhasegateError('usage', `there is no human \`${name}\`; set up: ${names}`);
+  return new PhasegateError('usage', `there is no human \`${name}\`; set up: ${names}`, {
+    hint: 'name one of them; `phasegate humans list` shows who may do what',
+  });
 }

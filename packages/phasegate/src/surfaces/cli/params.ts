@@ -15,7 +15,8 @@ export function goalOf({ positionals }: Pick<Arguments, 'positionals'>): Pick<St
   const goal = positionals[1];
   if (goal === undefined) return {};
   const problem = goalProblem(goal);
-  if (problem !== null) throw usageError(problem);
+  if (problem !== null)
+    throw usageError(problem, 'give a few words in quotes, such as `"add a subtract function"`');
   return { goal };
 }
 

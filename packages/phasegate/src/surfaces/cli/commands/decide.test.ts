@@ -115,7 +115,11 @@ test('a decision on something else than what was shown is refused [adv.J6]', asy
   const seen = (await shell.callAs('open sesame', ['status', run, '--json'])).json();
 
   const stale = ['decide', run, '--option', 'Approve', '--shown', 'f'.repeat(64), '--json'];
-  expect((await shell.callAs('open sesame', stale)).json()).toMatchObject({ error: 'shown_changed' });
+  expect((await shell.callAs('open sesame', stale)).json()).toEqual({
+    error: 'shown_changed',
+    message: 'what is to be decided is not what was shown; read the card again and decide',
+    next_action: `phasegate status ${run} --as maria`,
+  });
   expect((await shell.call(['audit', 'export', '--run', run, '--json'])).json().records).toContainEqual(
     expect.objectContaining({
       event: 'command_refused',
@@ -148,7 +152,7 @@ test('the line that was printed for one gate does not approve the one that opene
   await shell.call(['done', run, '--phase', 'PRODUCTION']);
   expect((await shell.callAs('open sesame', [...words, '--json'])).json()).toMatchObject({
     error: 'shown_changed',
-    message: expect.stringContaining(`\`phasegate status ${run} --as maria\``),
+    next_action: `phasegate status ${run} --as maria`,
   });
   // Without the hash the same line would have served for any gate.
   expect(await shell.callAs('open sesame', words.slice(0, 4))).toMatchObject({

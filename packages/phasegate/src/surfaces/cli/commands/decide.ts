@@ -57,7 +57,8 @@ export const decide: CliCommand = {
       if (made?.verdict.allowed) return reportRun(out, made);
       return refuse(out, {
         error: 'shown_changed',
-        message: `what is to be decided is not what was shown: read the card again with \`${statusCall(invocation, runId, human.principal.name)}\``,
+        message: 'what is to be decided is not what was shown; read the card again and decide',
+        next_action: statusCall(invocation, runId, human.principal.name),
       });
     }
     if (prompts !== null) {

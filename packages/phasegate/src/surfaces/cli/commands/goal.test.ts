@@ -106,7 +106,7 @@ test.each([
   ]) {
     expect(called.code).toBe(2);
     expect(called.stderr).toContain(why);
-    expect(called.stderr.trim().split('\n')).toHaveLength(1);
+    expect(called.stderr).toMatch(/^error: .*\nhint: .*\n$/);
   }
   expect((await shell.call(['runs', '--json'])).json()).toEqual({ runs: [] });
 });

@@ -116,7 +116,10 @@ function roleFrom(given: string | undefined): Role {
 
 async function newPassphrase(invocation: Invocation, name: string, first: boolean): Promise<string> {
   if (invocation.prompts === null && !first) {
-    throw usageError('`--new-passphrase-fd N` is missing: there is no terminal to ask on');
+    throw usageError(
+      '`--new-passphrase-fd N` is missing: there is no terminal to ask on',
+      'e.g. `--passphrase-fd 3 --new-passphrase-fd 4 3<OWN 4<NEW`, with files outside of the workspace that only you can read (mode 0600)',
+    );
   }
   return askNewPassphrase(invocation, name);
 }

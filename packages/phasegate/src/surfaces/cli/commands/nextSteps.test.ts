@@ -11,6 +11,11 @@ test.each<[string, readonly string[], string]>([
     ['audit', 'verify', '--anchor', '/nope'],
     'name a file that `phasegate audit anchor --to FILE` wrote',
   ],
+  [
+    'a goal without words',
+    ['start', 'w', ''],
+    'give a few words in quotes, such as `"add a subtract function"`',
+  ],
   ['rates that are not there', ['simulate', 'w', '--rates', 'nofile'], 'name a file with rates by phase'],
   ['a webhook without TLS', ['webhooks', 'add', 'http://example.com'], 'give an address that begins with'],
   ['an agent without a name', ['agents', 'add'], 'e.g. `phasegate agents add ada`'],
@@ -177,4 +182,25 @@ test('an escalated run whose files are out of scope names the fence before it is
   expect((await shell.call(['claim', run], '', { PHASEGATE_KEY: key })).stderr).toContain(
     `\nhint: \`phasegate status ${run}\` says`,
   );
+});
+
+test('a human who is not set up: those who are, and where they are listed', async () => {
+  const shell = makeShell({ 'w.workflow.yaml': WORKFLOW });
+  await shell.callAs('open sesame', ['humans', 'add', 'maria']);
+
+  const called = await shell.callAs('open sesame', ['status', '--as', 'nobody']);
+
+  expect(called.code).toBe(2);
+  expect(called.stderr).toContain('there is no human `nobody`; set up: maria');
+  expect(called.stderr).toContain('hint: name one of them; `phasegate humans list`');
+});
+
+test('the passphrase of a new human that is missing: an example with both descriptors', async () => {
+  const shell = makeShell({ 'w.workflow.yaml': WORKFLOW });
+  await shell.callAs('open sesame', ['humans', 'add', 'maria']);
+
+  const called = await shell.callAs('open sesame', ['humans', 'add', 'joe']);
+
+  expect(called.code).toBe(2);
+  expect(called.stderr).toContain('hint: e.g. `--passphrase-fd 3 --new-passphrase-fd 4 3<OWN 4<NEW`');
 });
