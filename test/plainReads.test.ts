@@ -88,7 +88,7 @@ const PLAIN: Readonly<Record<string, Readonly<Record<string, number>>>> = {
     'phasegate/src/workspace/leftOpen.ts': 1,
   },
   'named by the one who calls, in a process of their own; a pipe may be what they mean': {
-    'phasegate/src/localServer.ts': 1,
+    'phasegate/src/serverCredentials.ts': 1,
     'phasegate/src/surfaces/cli/archivesHere.ts': 1,
     'phasegate/src/surfaces/cli/commands/import.ts': 1,
     'phasegate/src/surfaces/cli/commands/simulate.ts': 1,

@@ -167,6 +167,7 @@ const FAMILIES = [
         'passkeyPlace',
         'runtime/passkeys/passkeys',
         'runtime/signIns/',
+        'serverCredentials',
         commands('serve'),
       ),
     ),

@@ -1,9 +1,8 @@
-import { randomUUID, X509Certificate } from 'node:crypto';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { randomUUID, type X509Certificate } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { own, PhasegateError, type Principal } from '@phasegate/core';
 import { REQUEST_LIMIT } from '@phasegate/core/contract';
-import { reasonOf } from '@phasegate/core/model';
 import { loadConfig } from './config.ts';
 import { dashboardFiles } from './dashboardFiles.ts';
 import { type HookDoor, openHookDoor } from './hookDoor.ts';
@@ -13,6 +12,7 @@ import { mountHooks } from './mountHooks.ts';
 import { openPasskeyPlace } from './passkeyPlace.ts';
 import { endInOrder } from './runtime/endInOrder.ts';
 import type { OpenProject, RunningServer, ServeRequest, TransitionRequest } from './runtime/ports.ts';
+import { certificateOf, readMetricsToken, readTls } from './serverCredentials.ts';
 import { CHALLENGE_HEADER, PROOF_HEADER, type ServerPlace, takeServerPlace } from './serverFile.ts';
 import { VERSION } from './surfaces/cli/version.ts';
 import { attachedFor, buildMcpServer, createMcpFetchHandler } from './surfaces/mcp/index.ts';
@@ -35,15 +35,14 @@ export async function openLocalServer(request: ServeRequest): Promise<RunningSer
   const metricsToken =
     request.metricsTokenFile === undefined ? undefined : readMetricsToken(request.metricsTokenFile);
   const port = request.port ?? (await loadConfig(project.root)).port;
+  await request.settled?.();
   mkdirSync(project.stateDir, { recursive: true, mode: 0o700 });
   const isolation = isolationOf(project.root);
   const place = await takeServerPlace(project.stateDir);
-  try {
-    return await serve(request, place, { host, port, tls, metricsToken, isolation });
-  } catch (error) {
+  return serve(request, place, { host, port, tls, metricsToken, isolation }).catch((error: unknown) => {
     place.leave();
     throw error;
-  }
+  });
 }
 
 interface Binding {
@@ -72,7 +71,7 @@ async function serve(request: ServeRequest, place: ServerPlace, binding: Binding
     begun.push(() => anchoring.stop());
     await open.server.note('server_started', ENGINE, { url, pid: process.pid });
     const certificate =
-      binding.tls === undefined ? {} : { certificate: certificateOf(binding.tls).fingerprint256 };
+      binding.tls === undefined ? {} : { certificate: certificateOf(binding.tls.cert).fingerprint256 };
     place.announce({
       url,
       pid: process.pid,
@@ -328,7 +327,7 @@ const EVERYWHERE = ['0.0.0.0', '::', ''];
  * this machine or a name that was allowed, and where there is one, a name the certificate is for.
  */
 function urlOf({ allowHosts = [] }: ServeRequest, { host, tls }: Binding, port: number): string {
-  const local = tls === undefined ? '127.0.0.1' : nameIn(certificateOf(tls), allowHosts);
+  const local = tls === undefined ? '127.0.0.1' : nameIn(certificateOf(tls.cert), allowHosts);
   const name = EVERYWHERE.includes(host) ? local : host;
   return `${tls === undefined ? 'http' : 'https'}://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
@@ -337,16 +336,6 @@ function nameIn(certificate: X509Certificate, allowHosts: readonly string[]): st
   const isFor = (name: string) =>
     (isIP(name) === 0 ? certificate.checkHost(name) : certificate.checkIP(name)) !== undefined;
   return [...allowHosts, ...LOOPBACK].find(isFor) ?? allowHosts[0] ?? 'localhost';
-}
-
-function certificateOf({ cert }: NonNullable<Binding['tls']>): X509Certificate {
-  try {
-    return new X509Certificate(cert);
-  } catch (cause) {
-    throw new PhasegateError('file_unreadable', 'the file of `--tls-cert` is not a certificate in PEM', {
-      cause,
-    });
-  }
 }
 
 function settingsOf(request: ServeRequest, binding: Binding, url: string): RestSettings {
@@ -370,31 +359,4 @@ function settingsOf(request: ServeRequest, binding: Binding, url: string): RestS
     verbose,
     tracing,
   };
-}
-
-const LEAST_TOKEN = 16;
-
-function readMetricsToken(file: string): string {
-  const hint = `make one with \`openssl rand -hex 32 > ${file}\``;
-  const token = readNamed(file, hint).toString('utf8').trim();
-  if (/^[\w.~+/=-]+$/.test(token) && token.length >= LEAST_TOKEN) return token;
-  throw new PhasegateError(
-    'usage',
-    `\`${file}\` does not hold a token: one line of at least ${LEAST_TOKEN} letters, digits or any of \`-._~+/=\``,
-    { hint },
-  );
-}
-
-function readTls({ cert, key }: NonNullable<ServeRequest['tls']>): NonNullable<Binding['tls']> {
-  const hint = 'name files that you can read, with `--tls-cert` and `--tls-key`';
-  return { cert: readNamed(cert, hint), key: readNamed(key, hint) };
-}
-
-function readNamed(file: string, hint: string): Buffer {
-  try {
-    return readFileSync(file);
-  } catch (cause) {
-    const message = `\`${file}\` cannot be read: ${reasonOf(cause)}`;
-    throw new PhasegateError('file_unreadable', message, { cause, hint });
-  }
 }

@@ -32,6 +32,8 @@ export interface ServeRequest {
   readonly anyPort?: boolean;
   /** Where structured lines go, one JSON value each. */
   log(line: string): void;
+  /** Awaited once nothing is wrong with what is asked for here, before anything is opened. */
+  settled?(): Promise<void>;
 }
 
 /** A server that answers. */

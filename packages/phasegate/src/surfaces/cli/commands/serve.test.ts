@@ -112,6 +112,27 @@ test.each([
 });
 
 test.each([
+  ['a host without TLS', ['--host', '0.0.0.0'], '--behind-proxy'],
+  ['a certificate that is not there', ['--tls-cert', 'no.pem', '--tls-key', 'no.pem'], 'cannot be read'],
+  [
+    'a certificate that is none',
+    ['--tls-cert', 'good.workflow.yaml', '--tls-key', 'good.workflow.yaml'],
+    'is not a certificate in PEM',
+  ],
+])('%s is refused before the workflows are told of', async (_, words, why) => {
+  const shell = makeShell({ 'good.workflow.yaml': GOOD });
+  const serving = machine();
+  void serving.opened.then(serving.stop);
+  const given = words.map((word) => (word === 'good.workflow.yaml' ? join(shell.root, word) : word));
+
+  const { code, stderr } = await shell.callWith(serving.machine, ['serve', '--port', '0', ...given]);
+
+  expect(code).not.toBe(0);
+  expect(stderr).toContain(why);
+  expect(stderr).not.toContain('workflow, all valid');
+});
+
+test.each([
   'https://build.example.com',
   'build.example.com:8443',
   'build.example.com/x',

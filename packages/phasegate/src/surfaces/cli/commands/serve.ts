@@ -70,8 +70,12 @@ export const serve: CliCommand = {
     if (database !== undefined) project.keepRunsIn(database);
     project.demandPlaces();
     if (hasPassword(database)) await out.log(SEEN);
-    await tellWorkflows(invocation, project);
-    const server = await machine.openServer({ ...request, project, log: (line) => void out.log(line) });
+    const server = await machine.openServer({
+      ...request,
+      project,
+      log: (line) => void out.log(line),
+      settled: () => tellWorkflows(invocation, project),
+    });
     try {
       // Only now: keys that the database refuses are not to be handed to other nodes.
       const notice = await project.keysNotice();
