@@ -320,6 +320,7 @@ function sourceOf(
     workflow: (hash) => workflows.get(hash) ?? null,
     humans: () => [],
     agents: () => [],
+    acceptances: () => [],
     unsealed: () => [],
   };
 }

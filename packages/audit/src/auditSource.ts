@@ -1,6 +1,13 @@
 import type { AuditRecord, Run, RunEvent, Workflow } from '@phasegate/core';
 import type { GateDecision, Override } from '@phasegate/core/engine';
-import type { AgentRecord, AuditFinding, ChainHead, HumanRecord, Seal } from '@phasegate/core/ports';
+import type {
+  AgentRecord,
+  AuditFinding,
+  ChainHead,
+  HumanRecord,
+  Seal,
+  TrustRecord,
+} from '@phasegate/core/ports';
 import type { Anchor } from './anchor.ts';
 import type { StoredStub } from './archivedStub.ts';
 import { type HeadSum, NO_HEADS } from './headSum.ts';
@@ -38,6 +45,8 @@ export interface AuditSource {
   workflow(hash: string): Soon<Workflow | null>;
   humans(): Soon<readonly StoredHuman[]>;
   agents(): Soon<readonly StoredAgent[]>;
+  /** What humans accepted, oldest first. */
+  acceptances(): Soon<readonly StoredTrust[]>;
   /** Names of rows of other kinds that do not match their seal. */
   unsealed(): Flow<string>;
   /** Stubs of archived runs, one at a time; absent in a store that archives none. */
@@ -126,6 +135,12 @@ export interface StoredAgent {
   readonly removed: boolean;
   /** Whether the row matches its seal. */
   readonly sealed: boolean;
+}
+
+/** An acceptance as stored; of one that does not match its seal only its workflow and hash are told. */
+export interface StoredTrust {
+  readonly trust: Pick<TrustRecord, 'workflow' | 'hash'>;
+  readonly record: TrustRecord | null;
 }
 
 /** What the parts of the verification share. */

@@ -17,5 +17,7 @@ export * from './sealedRecord.ts';
 export * from './signedHead.ts';
 export * from './stepSums.ts';
 export * from './storedRun.ts';
+export * from './storedTrust.ts';
+export * from './trustMark.ts';
 export * from './workflowHash.ts';
 export * from './writtenDrafts.ts';

@@ -7,9 +7,9 @@ export interface ChainCheck {
   head(): ChainHead;
 }
 
-/** Starts checking a chain at its first record. */
-export function checkChain(seal: Seal, run: string | null): ChainCheck {
-  let head: ChainHead = { seq: 0, hash: '' };
+/** Starts checking a chain behind a record, or at its first one. */
+export function checkChain(seal: Seal, run: string | null, from: ChainHead = START): ChainCheck {
+  let head = from;
   const hashHolds = createHashCheck(seal);
   return {
     head: () => head,
@@ -67,6 +67,8 @@ function missing(run: string | null, first: number, last: number): AuditFinding 
 }
 
 const NONE: readonly AuditFinding[] = [];
+
+const START: ChainHead = { seq: 0, hash: '' };
 
 /**
  * The stored text is what was hashed, unless a large value in it has its keys in another order than the sorted one: then

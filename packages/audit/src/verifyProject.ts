@@ -2,6 +2,8 @@ import { own } from '@phasegate/core';
 import type { AuditFinding, ChainHead } from '@phasegate/core/ports';
 import type { AuditSource, StoredAgent, StoredHuman, StoredRecord, Verification } from './auditSource.ts';
 import { type NotedPasskeys, notePasskeys, passkeyFaults } from './passkeysThen.ts';
+import { type NotedTrust, notedTrust } from './storedTrust.ts';
+import { trustFaults } from './trustFaults.ts';
 import { checkChain, dropped, edited, rolledBack } from './verifyChain.ts';
 import type { ShareWork } from './verifyShare.ts';
 
@@ -16,6 +18,8 @@ export interface ProjectRead {
   /** Names and keys of those who were added and not removed. */
   readonly principals: Readonly<Record<Kind, ReadonlyMap<string, string>>>;
   readonly passkeys: NotedPasskeys;
+  /** What humans accepted, in the order of the chain. */
+  readonly accepted: readonly NotedTrust[];
   /** How many runs were archived, by the hash of the file they went to. */
   readonly archived: ReadonlyMap<string, number>;
 }
@@ -25,6 +29,7 @@ export async function readProject(work: ShareWork): Promise<ProjectRead> {
   const chain = checkChain(work.seal, null);
   const principals = { human: new Map<string, string>(), agent: new Map<string, string>() };
   const passkeys: NotedPasskeys = new Map();
+  const accepted: NotedTrust[] = [];
   const archived = new Map<string, number>();
   const findings: AuditFinding[] = [];
   const anchored = work.since?.place ?? 0;
@@ -45,16 +50,18 @@ export async function readProject(work: ShareWork): Promise<ProjectRead> {
     notePrincipals('human', principals.human, record);
     notePrincipals('agent', principals.agent, record);
     notePasskeys(passkeys, record);
+    const trust = notedTrust(record);
+    if (trust !== null) accepted.push(trust);
     const pause = work.breathe();
     if (pause !== undefined) await pause;
   }
-  return { head: chain.head(), atAnchor, records, findings, principals, passkeys, archived };
+  return { head: chain.head(), atAnchor, records, findings, principals, passkeys, accepted, archived };
 }
 
 /** Tells what is wrong with the project's chain and with humans and agents. */
 export async function judgeProject(
   verification: Verification,
-  { records, findings, principals, passkeys }: ProjectRead,
+  { records, findings, principals, passkeys, accepted }: ProjectRead,
 ): Promise<void> {
   const { source, tally } = verification;
   tally.records += records;
@@ -75,6 +82,9 @@ export async function judgeProject(
     noted: principals.agent,
   });
   for (const what of passkeyFaults(verification.humans, passkeys)) verification.report(stateEdited(what));
+  for (const what of trustFaults(await source.acceptances(), accepted)) {
+    verification.report(stateEdited(what));
+  }
   for await (const what of source.unsealed()) {
     verification.report(stateEdited(`${what} does not match its seal`));
   }

@@ -128,7 +128,7 @@ function moved(
 }
 
 /** Throws `audit_broken` when the head is forged or gone: signing on would hide that. */
-function requireHead(seal: Seal, row: Row): Pick<SignedHead, 'project' | 'sum' | 'runs'> {
+export function requireHead(seal: Seal, row: Row): Pick<SignedHead, 'project' | 'sum' | 'runs'> {
   const head = signedHead(row);
   if (head === undefined) {
     if (integer(row, 'place') === 0 && row.one === true) return FIRST;

@@ -40,7 +40,12 @@ test('a copy that is cut short anywhere is not a store, and is resumed; a large 
     ]);
     for (let note = 0; note < 400; note += 1) await store.note(id, [sampleDraft('tool_judged', { note })]);
   }
+  for (const hash of ['h1', 'h2', 'h1']) {
+    const trust = { hash, workflow: 'w', files: { w: hash }, by: 'ada', at: 't', signature: hash };
+    await store.putTrust(trust, [sampleDraft('workflow_trusted')]);
+  }
   const [report, feed] = [await store.verify(), await store.feed(0, -1)];
+  const accepted = await store.acceptances();
   const loaded = await store.load('r2');
   await store.close();
   const url = await freshSchema();
@@ -61,6 +66,7 @@ test('a copy that is cut short anywhere is not a store, and is resumed; a large 
   const moved = await openNode(url, folder.seal);
   expect(await moved.feed(0, -1)).toEqual(feed);
   expect(await moved.load('r2')).toEqual(loaded);
+  expect(await moved.acceptances()).toEqual(accepted);
   expect(await moved.note('r2', [sampleDraft('tool_judged')])).toBe(true);
   expect(await create(moved, sampleRun('r4'))).toBe(true);
   expect(await moved.verify()).toMatchObject({ ok: true, runs: 4 });

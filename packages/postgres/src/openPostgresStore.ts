@@ -1,6 +1,6 @@
 import type { AuditKnowledge } from '@phasegate/audit/verify';
 import { PhasegateError } from '@phasegate/core';
-import type { Seal, Store } from '@phasegate/core/ports';
+import type { KeptRecord, Seal, Store } from '@phasegate/core/ports';
 import { feedParts } from './audit.ts';
 import { callParts } from './calls.ts';
 import { createDatabaseClock } from './clock.ts';
@@ -81,6 +81,9 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     verified = report.catch(() => undefined);
     return report;
   };
+  const kept = keptParts(parts);
+  // Without it only the next node reads more.
+  const keep = (mark: KeptRecord) => void kept.keep(mark, { run: null, audit: [] }).catch(() => undefined);
   const archives = async () =>
     (await import('./archiveRuns.ts')).archiveParts({ ...parts, knowledge: options, time, verify });
 
@@ -90,8 +93,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...feedParts(database),
     ...leaseParts(parts),
     ...callParts(parts),
-    ...keptParts(parts),
-    ...projectParts({ ...parts, time }),
+    ...kept,
+    ...projectParts({ ...parts, time, keep }),
     archive: async (order) => (await archives()).archive(order),
     archivedRun: async (runId) => (await archives()).archivedRun(runId),
     now: clock.now,

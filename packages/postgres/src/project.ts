@@ -1,19 +1,20 @@
-import { recordMac, sameHumans, sameMac, tampered, withFacts } from '@phasegate/audit';
+import { recordMac, sameHumans, sameMac, tampered, trustFacts, trustMac, withFacts } from '@phasegate/audit';
 import type { StoredAgent, StoredHuman } from '@phasegate/audit/verify';
 import { PhasegateError } from '@phasegate/core';
 import type {
   AgentRecord,
   AuditDraft,
   HumanRecord,
+  KeptRecord,
   ProjectStore,
   Seal,
-  TrustRecord,
   WebhookProgress,
   WebhookRecord,
 } from '@phasegate/core/ports';
 import { coalesced } from './coalesced.ts';
 import type { Database, Query } from './database.ts';
 import { integer, type Row, text, textOrNull } from './rows.ts';
+import { createTrustReader } from './trust.ts';
 import type { Writer } from './writer.ts';
 
 /** What is kept for the project as a whole. Each change is recorded on its chain, with what `verify` holds it against. */
@@ -23,6 +24,8 @@ export function projectParts(parts: {
   readonly seal: Seal;
   /** ISO time. */
   readonly time: () => string;
+  /** Keeps a mark for other nodes. */
+  readonly keep: (mark: KeptRecord) => void;
 }): ProjectStore {
   const { database, writer, seal, time } = parts;
   const { query } = database;
@@ -60,10 +63,8 @@ export function projectParts(parts: {
     return found;
   }
 
-  async function trust(where: string, value: string): Promise<TrustRecord | undefined> {
-    const { rows } = await query(`${TRUSTED} WHERE ${where} = $1 ORDER BY number DESC LIMIT 1`, [value]);
-    return rows[0] && trustOf(seal, rows[0]);
-  }
+  const trust = createTrustReader(parts);
+  const acceptances = () => keeping('people', 'acceptances', trust);
 
   return {
     humans: () => keeping('people', 'humans', () => humansIn(query, seal)),
@@ -84,24 +85,21 @@ export function projectParts(parts: {
         return true;
       }),
 
-    trusted: (hash) => keeping('people', `hash ${hash}`, () => trust('hash', hash)),
-    trustedBefore: (workflow) => keeping('people', `workflow ${workflow}`, () => trust('workflow', workflow)),
-    acceptances: () =>
-      keeping('people', 'acceptances', async () =>
-        (await query(`${TRUSTED} ORDER BY number DESC`)).rows.map((row) => trustOf(seal, row)),
-      ),
+    trusted: async (hash) => (await acceptances()).find((one) => one.hash === hash),
+    trustedBefore: async (workflow) => (await acceptances()).find((one) => one.workflow === workflow),
+    acceptances,
     putTrust: (record, drafts) =>
       changing('people', async (asked, note) => {
         const { workflow, hash } = record;
         const data = JSON.stringify(record);
-        const mac = recordMac(seal, 'trust', [data]);
+        const mac = trustMac(seal, data);
         await asked('INSERT INTO trusted (hash, workflow, data, mac) VALUES ($1, $2, $3, $4)', [
           hash,
           workflow,
           data,
           mac,
         ]);
-        note(withFacts(drafts, ['workflow_trusted'], { workflow, hash }));
+        note(withFacts(drafts, ['workflow_trusted'], trustFacts(record)));
       }),
 
     agents: () => keeping('agents', 'agents', () => agentsIn(query, seal)),
@@ -179,7 +177,6 @@ export function projectParts(parts: {
 }
 
 const MOST_KEPT = 200;
-const TRUSTED = 'SELECT data, mac FROM trusted';
 const PUT_WEBHOOK = `INSERT INTO webhooks (id, data, mac, cursor, failures, retry_at) VALUES ($1, $2, $3, $4, $5, $6)
   ON CONFLICT (id) DO UPDATE SET data = excluded.data, mac = excluded.mac, cursor = excluded.cursor,
     failures = excluded.failures, retry_at = excluded.retry_at`;
@@ -268,12 +265,6 @@ function agentOf(seal: Seal, row: Row): AgentRecord {
   const { agent, sealed } = storedAgent(seal, row);
   if (!sealed) throw tampered(`agent \`${agent.name}\``);
   return agent;
-}
-
-function trustOf(seal: Seal, row: Row): TrustRecord {
-  const data = text(row, 'data');
-  if (!sameMac(text(row, 'mac'), recordMac(seal, 'trust', [data]))) throw tampered('a record of trust');
-  return JSON.parse(data) as TrustRecord;
 }
 
 async function writeHuman(

@@ -19,6 +19,7 @@ import { storedLease } from './leaseRows.ts';
 import { storedAgent, storedHuman, storedWebhook } from './project.ts';
 import { hex, integer, type Row, text, textOrNull } from './rows.ts';
 import { STORED, type StoredTexts, storedTexts } from './runReader.ts';
+import { allTrust } from './trust.ts';
 
 /** Verifies a database as it is at one moment, page by page: others may write meanwhile, and memory stays flat. */
 export async function verifyPostgres(
@@ -129,6 +130,7 @@ export function postgresSource(query: Query, seal: Seal): AuditSource {
       (await query('SELECT * FROM humans ORDER BY name')).rows.map((row) => storedHuman(seal, row)),
     agents: async () =>
       (await query('SELECT * FROM agents ORDER BY name')).rows.map((row) => storedAgent(seal, row)),
+    acceptances: () => allTrust(query, seal),
     async *unsealed() {
       for (const row of (await query('SELECT * FROM leases ORDER BY run, item')).rows) {
         const { lease, sealed } = storedLease(seal, row);

@@ -1,6 +1,9 @@
 import type { AuditDraft } from './audit.ts';
 
-/** Where it is kept what humans accepted. */
+/**
+ * Where it is kept what humans accepted. What is read is what the project's chain says, or nothing, or `state_tampered` is
+ * thrown: an acceptance that was given up must not be the newest again where its successor was taken away.
+ */
 export interface TrustStore {
   trusted(hash: string): Promise<TrustRecord | undefined>;
   /** The newest acceptance of a workflow, whatever its hash. */

@@ -21,12 +21,31 @@ export const TRUST_CLAUSES: readonly Clause[] = [
       expect((await store.verify()).ok).toBe(true);
     },
   },
+  {
+    name: 'keeps what was accepted in its order among all that happens to the project, also for two who accept at once',
+    async body(store, expect) {
+      const hashes: string[] = [];
+      for (let round = 0; round < 4; round += 1) {
+        const notes = Array.from({ length: 100 }, (_, note) => sampleDraft('start_refused', { note }));
+        await store.note(null, notes);
+        const [one, other] = [`h${round}`, `g${round % 2}`];
+        await Promise.all([
+          store.putTrust(sampleTrust(one), [sampleDraft('workflow_trusted')]),
+          store.putTrust(sampleTrust(other, 'guarded:a b'), [sampleDraft('workflow_trusted')]),
+        ]);
+        hashes.unshift(other, one);
+        expect((await store.acceptances()).map(({ hash }) => hash)).toEqual(hashes);
+        expect((await store.trustedBefore('guarded:a b'))?.hash).toBe(other);
+      }
+      expect((await store.verify()).ok).toBe(true);
+    },
+  },
 ];
 
-function sampleTrust(hash: string): TrustRecord {
+function sampleTrust(hash: string, workflow = 'release'): TrustRecord {
   return {
     hash,
-    workflow: 'release',
+    workflow,
     files: { 'agent_workflow.yaml': 'a1' },
     by: 'ada',
     at: SAMPLE_TIME,

@@ -315,6 +315,7 @@ function sourceOf(memory: {
     workflow: (hash) => workflows.get(hash) ?? null,
     humans: project.humans,
     agents: project.agents,
+    acceptances: project.acceptances,
     unsealed: () => [],
   };
 }

@@ -1,5 +1,5 @@
-import { sameHumans, withFacts } from '@phasegate/audit';
-import type { StoredAgent, StoredHuman } from '@phasegate/audit/verify';
+import { sameHumans, trustFacts, withFacts } from '@phasegate/audit';
+import type { StoredAgent, StoredHuman, StoredTrust } from '@phasegate/audit/verify';
 import type {
   AgentRecord,
   AuditDraft,
@@ -17,6 +17,7 @@ export interface MemoryProject {
   /** All there ever were, for `verify`. */
   humans(): readonly StoredHuman[];
   agents(): readonly StoredAgent[];
+  acceptances(): readonly StoredTrust[];
 }
 
 /** Makes it, with the means to read, to write and to go on with the project's chain. */
@@ -44,6 +45,7 @@ export function createMemoryProject(means: {
         .all()
         .map(([human, removedAt]) => ({ human, removed: removedAt !== null, removedAt, sealed: true })),
     agents: () => agents.all().map(([agent, at]) => ({ agent, removed: at !== null, sealed: true })),
+    acceptances: () => trust.map((record) => ({ trust: record, record })),
     parts: {
       humans: () => asking(() => people.present()),
       putHuman: (human, drafts, among) =>
@@ -67,8 +69,7 @@ export function createMemoryProject(means: {
       putTrust: (record, drafts) =>
         changing(() => {
           trust.push(record);
-          const { workflow, hash } = record;
-          append(withFacts(drafts, ['workflow_trusted'], { workflow, hash }));
+          append(withFacts(drafts, ['workflow_trusted'], trustFacts(record)));
         }),
 
       agents: () => asking(() => agents.present()),

@@ -4,7 +4,7 @@ import type { GateDecision } from '@phasegate/core/engine';
 import { afterDraft, create, sampleDraft } from '@phasegate/core/store-contract';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { someOf } from '../../../../../test/tier.ts';
-import type { AuditRecord, Store } from '../../runtime/ports.ts';
+import type { AuditRecord, Store, TrustRecord } from '../../runtime/ports.ts';
 import { toFormat } from '../fixtures/olderFormat.ts';
 import { makeStateFolder, type StateFolder } from '../fixtures/openStores.ts';
 import { runScript } from '../fixtures/runScript.ts';
@@ -17,6 +17,8 @@ const FORMATS = MIGRATIONS.map(({ number }) => number).slice(0, -1);
 const OLDEST_FIRST = someOf(FORMATS, { quick: 1, full: FORMATS.length });
 /** From here on runs and records are stored as they are now, and a migration needs no second copy of them. */
 const HISTORY = 9;
+/** The first that knows of humans and what they accepted. */
+const PEOPLE = 2;
 const SLOW = 120_000;
 
 let state: StateFolder;
@@ -45,6 +47,32 @@ test.each(FORMATS)(
     const again = state.open();
     expect((await requireRun(again, 'r2')).run).toEqual(next);
     expect((await again.verify()).ok).toBe(true);
+    await again.close();
+  },
+);
+
+test.each(FORMATS.filter((format) => format >= PEOPLE))(
+  'what humans accepted in a database of format %i is what they accepted last, and no older one is [adv.J1]',
+  async (format) => {
+    await fill();
+    const before = state.open();
+    const [loose, strict] = [trustIn('loose'), trustIn('strict')];
+    // As the runtime tells of it since the first version.
+    for (const trust of [loose, strict]) {
+      const { workflow, hash: closure, signature } = trust;
+      const draft = sampleDraft('workflow_trusted', { workflow, closure, signature });
+      await before.putTrust(trust, [draft]);
+    }
+    await before.close();
+    await toFormat(state, format);
+
+    const store = state.open();
+    expect(await store.acceptances()).toEqual([strict, loose]);
+    expect((await store.verify()).ok).toBe(true);
+    await store.close();
+    state.tamper("DELETE FROM trusted WHERE hash = 'strict'");
+    const again = state.open();
+    await expect(again.trustedBefore('w')).rejects.toMatchObject({ code: 'state_tampered' });
     await again.close();
   },
 );
@@ -193,6 +221,10 @@ async function fill(more: Readonly<Record<string, Json>> = {}) {
   const all = await allOf(store);
   await store.close();
   return all;
+}
+
+function trustIn(hash: string): TrustRecord {
+  return { hash, workflow: 'w', files: { w: hash }, by: 'ada', at: 't', signature: `by ada: ${hash}` };
 }
 
 const decision: GateDecision = {

@@ -18,6 +18,8 @@ import { bytes, hex, integer, lazily, type SqlRow, text } from './statements.ts'
 export interface HeadTable {
   /** Throws `audit_broken` when the head is forged or gone: signing on would hide that. */
   require(): void;
+  /** Where the project's chain ends as the stored head has it, now. Throws as `require` does. */
+  stored(): ChainHead;
   /** Appends to the project's chain. */
   append(drafts: readonly AuditDraft[]): void;
   /** A run's chain has grown in this batch. */
@@ -82,6 +84,7 @@ export function openHeadTable(database: DatabaseSync, seal: Seal, audit: AuditTa
 
   return {
     require: () => void current(),
+    stored: () => readHead().project,
     append(drafts) {
       if (drafts.length === 0) return;
       const before = current();

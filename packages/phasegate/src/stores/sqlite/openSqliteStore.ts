@@ -44,6 +44,7 @@ import { openRunTable, type RunRow } from './runTable.ts';
 import { NO_HISTORY } from './runTexts.ts';
 import { integer, lazily } from './statements.ts';
 import { openTextTable } from './textTable.ts';
+import { openTrustTable } from './trustTable.ts';
 import type { VerifyThreads } from './verifyThreads.ts';
 import { waitForTurn } from './waitForTurn.ts';
 import { watchCommits } from './watchCommits.ts';
@@ -74,12 +75,18 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   const leases = openLeaseTable(database, seal);
   const agents = openAgentTable(database, seal);
   const people = openPeopleTable(database, seal);
+  const trust = openTrustTable(database, seal, {
+    ends: heads.stored,
+    page: (page) => audit.page({ key: PROJECT, run: null }, page),
+    // Without it only the next process reads more.
+    keep: (mark) => void kept.keep(mark, { run: null, audit: [] }).catch(() => undefined),
+  });
   const calls = openCallTable(database);
   const held = createHeldCounts(finding.countHeld);
   const archived = openArchiveTable(database, seal);
   const dataVersion = lazily(database, 'PRAGMA data_version');
   const [begin, commit] = [lazily(database, 'BEGIN IMMEDIATE'), lazily(database, 'COMMIT')];
-  const tables = [runs, heads, leases, agents, calls, people, held];
+  const tables = [runs, heads, leases, agents, calls, people, trust, held];
   let seenVersion = -1;
   let foldedAt = Number.NEGATIVE_INFINITY;
   /** Whether run records of ours are newer than the signed head. */
@@ -230,6 +237,8 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     return true;
   }
 
+  const kept = keptParts({ database, seal, commits, asking, runs, heads, grow });
+
   async function verify(how: VerifyOptions = {}): Promise<AuditReport> {
     if (closed) throw unavailable(file, 'it was closed');
     const { verifySqlite } = await import('./verifySqlite.ts');
@@ -315,7 +324,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
 
     ...leaseParts({ commits, asking, lookAround: lookOnce, leases, runs, grow }),
     ...callParts({ commits, asking, lookAround: lookOnce, runs, leases, calls, grow }),
-    ...keptParts({ database, seal, commits, asking, runs, heads, grow }),
+    ...kept,
     ...projectParts({
       commits,
       asking,
@@ -323,6 +332,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
       lookOnce,
       heads,
       people,
+      trust,
       agents,
       webhooks: openWebhookTable(database, seal),
       backups: openBackupTable(database),

@@ -2,28 +2,23 @@ import type { DatabaseSync } from 'node:sqlite';
 import { recordMac, sameMac, tampered } from '@phasegate/audit';
 import type { StoredHuman } from '@phasegate/audit/verify';
 import { PhasegateError } from '@phasegate/core';
-import type { HumanRecord, Seal, TrustRecord } from '../../runtime/ports.ts';
+import type { HumanRecord, Seal } from '../../runtime/ports.ts';
 import { lazily, type SqlRow, text, textOrNull } from './statements.ts';
 
-/** Humans and the files they accepted. Every row is sealed: one put in from outside is nobody's. */
+/** Humans. Every row is sealed: one put in from outside is nobody's. */
 export interface PeopleTable {
   /** Throws `state_tampered` where there is none and the project's chain says that one was added. */
   humans(): readonly HumanRecord[];
   putHuman(human: HumanRecord): void;
   /** False when there is no such human. */
   removeHuman(name: string, time: string): boolean;
-  trusted(hash: string): TrustRecord | undefined;
-  trustedBefore(workflow: string): TrustRecord | undefined;
-  /** The newest first. */
-  acceptances(): readonly TrustRecord[];
-  putTrust(trust: TrustRecord): void;
   /** To be called when another process may have written. */
   doubt(): void;
   committed(): void;
   discarded(): void;
 }
 
-/** Opens the two tables. */
+/** Opens the table. */
 export function openPeopleTable(database: DatabaseSync, seal: Seal): PeopleTable {
   const readHumans = lazily(database, 'SELECT * FROM humans WHERE removed_at IS NULL ORDER BY name');
   const readHuman = lazily(database, 'SELECT * FROM humans WHERE name = ? AND removed_at IS NULL');
@@ -33,16 +28,6 @@ export function openPeopleTable(database: DatabaseSync, seal: Seal): PeopleTable
   );
   const readHead = lazily(database, 'SELECT max(project_seq) AS project_seq FROM heads');
   const readAdded = lazily(database, ADDED);
-  const readTrusted = lazily(
-    database,
-    'SELECT data, mac FROM trusted WHERE hash = ? ORDER BY number DESC LIMIT 1',
-  );
-  const readBefore = lazily(
-    database,
-    'SELECT data, mac FROM trusted WHERE workflow = ? ORDER BY number DESC LIMIT 1',
-  );
-  const readAll = lazily(database, 'SELECT data, mac FROM trusted ORDER BY number DESC');
-  const writeTrust = lazily(database, 'INSERT INTO trusted (hash, workflow, data, mac) VALUES (?, ?, ?, ?)');
 
   function write(human: HumanRecord, removedAt: string | null): void {
     const data = JSON.stringify(human);
@@ -59,16 +44,6 @@ export function openPeopleTable(database: DatabaseSync, seal: Seal): PeopleTable
     return found.length > 0;
   }
 
-  function trust(row: SqlRow | undefined): TrustRecord | undefined {
-    return row === undefined ? undefined : sealedTrust(row);
-  }
-
-  function sealedTrust(row: SqlRow): TrustRecord {
-    const data = text(row, 'data');
-    if (!sameMac(text(row, 'mac'), recordMac(seal, 'trust', [data]))) throw tampered('a record of trust');
-    return JSON.parse(data) as TrustRecord;
-  }
-
   /** Records of the project's chain up to this one were looked at, and none said that a human was added. */
   let looked = 0;
 
@@ -82,16 +57,8 @@ export function openPeopleTable(database: DatabaseSync, seal: Seal): PeopleTable
     return false;
   }
 
-  /** Answers that nobody has written past; every start asks, and people are seldom written. */
-  const kept = new Map<string, unknown>();
-
-  function keeping<T>(question: string, answer: () => T): T {
-    if (kept.has(question)) return kept.get(question) as T;
-    const found = answer();
-    if (kept.size >= MOST_KEPT) kept.clear();
-    kept.set(question, found);
-    return found;
-  }
+  /** What nobody has written past; every start asks, and people are seldom written. */
+  let kept: readonly HumanRecord[] | undefined;
 
   function allHumans(): readonly HumanRecord[] {
     const found = readHumans()
@@ -103,31 +70,28 @@ export function openPeopleTable(database: DatabaseSync, seal: Seal): PeopleTable
   }
 
   return {
-    humans: () => keeping('humans', allHumans),
+    humans() {
+      kept ??= allHumans();
+      return kept;
+    },
     putHuman(human) {
-      kept.clear();
+      kept = undefined;
       remove(human.name, human.changedAt ?? human.addedAt);
       write(human, null);
     },
     removeHuman(name, time) {
-      kept.clear();
+      kept = undefined;
       return remove(name, time);
     },
-    trusted: (hash) => keeping(`hash ${hash}`, () => trust(readTrusted().get(hash))),
-    trustedBefore: (workflow) => keeping(`workflow ${workflow}`, () => trust(readBefore().get(workflow))),
-    acceptances: () => keeping('acceptances', () => readAll().all().map(sealedTrust)),
-    doubt: () => kept.clear(),
+    doubt() {
+      kept = undefined;
+    },
     committed: () => undefined,
-    discarded: () => kept.clear(),
-    putTrust(record) {
-      kept.clear();
-      const data = JSON.stringify(record);
-      writeTrust().run(record.hash, record.workflow, data, recordMac(seal, 'trust', [data]));
+    discarded() {
+      kept = undefined;
     },
   };
 }
-
-const MOST_KEPT = 200;
 
 /** Whether the project's chain says that a human was added, or has lost records that may have said so. */
 const ADDED = `SELECT

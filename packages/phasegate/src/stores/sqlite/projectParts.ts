@@ -1,10 +1,11 @@
-import { sameHumans, withFacts } from '@phasegate/audit';
+import { sameHumans, trustFacts, withFacts } from '@phasegate/audit';
 import type { ProjectStore } from '../../runtime/ports.ts';
 import type { AgentTable } from './agentTable.ts';
 import type { BackupTable } from './backupTable.ts';
 import type { GroupCommit } from './groupCommit.ts';
 import type { HeadTable } from './headTable.ts';
 import type { PeopleTable } from './peopleTable.ts';
+import type { TrustTable } from './trustTable.ts';
 import type { WebhookTable } from './webhookTable.ts';
 
 /** Builds it on its tables. Each change is recorded on the project's chain, with what `verify` holds it against. */
@@ -17,13 +18,15 @@ export function projectParts(parts: {
   readonly lookOnce: () => void;
   readonly heads: HeadTable;
   readonly people: PeopleTable;
+  readonly trust: TrustTable;
   readonly agents: AgentTable;
   readonly webhooks: WebhookTable;
   readonly backups: BackupTable;
   /** ISO time. */
   readonly time: () => string;
 }): ProjectStore {
-  const { commits, asking, lookAround, lookOnce, heads, people, agents, webhooks, backups, time } = parts;
+  const { commits, asking, lookAround, lookOnce, heads, people, trust, agents, webhooks, backups, time } =
+    parts;
 
   /** Does the work in a transaction that goes on with the project's chain. */
   function changing<T>(work: () => T): Promise<T> {
@@ -58,14 +61,13 @@ export function projectParts(parts: {
         heads.append(withFacts(drafts, ['human_removed'], { name }));
         return true;
       }),
-    trusted: (hash) => looking(() => people.trusted(hash)),
-    acceptances: () => looking(() => people.acceptances()),
-    trustedBefore: (workflow) => looking(() => people.trustedBefore(workflow)),
-    putTrust: (trust, drafts) =>
+    trusted: (hash) => looking(() => trust.acceptances().find((one) => one.hash === hash)),
+    acceptances: () => looking(() => trust.acceptances()),
+    trustedBefore: (workflow) => looking(() => trust.acceptances().find((one) => one.workflow === workflow)),
+    putTrust: (record, drafts) =>
       changing(() => {
-        people.putTrust(trust);
-        const { workflow, hash } = trust;
-        heads.append(withFacts(drafts, ['workflow_trusted'], { workflow, hash }));
+        trust.put(record);
+        heads.append(withFacts(drafts, ['workflow_trusted'], trustFacts(record)));
       }),
 
     agents: () =>

@@ -23,6 +23,7 @@ import { readStored } from './runTexts.ts';
 import { hex, inHex, integer, lazily, type SqlRow, text, textOrNull } from './statements.ts';
 import { GOAL_COLUMN, OVERRIDDEN_COLUMN, summary } from './summary.ts';
 import { openTextTable, type TextTable } from './textTable.ts';
+import { allTrust } from './trustTable.ts';
 import { type Crew, startCrew, type VerifyThreads } from './verifyThreads.ts';
 import { storedWebhook } from './webhookTable.ts';
 
@@ -216,6 +217,7 @@ export function sqliteSource(database: DatabaseSync, seal: Seal): PromptAuditSou
         .prepare('SELECT * FROM agents ORDER BY name')
         .all()
         .map((row) => storedAgent(seal, row)),
+    acceptances: () => allTrust(database, seal),
     *unsealed() {
       for (const row of database.prepare('SELECT * FROM leases ORDER BY run, item').iterate()) {
         const { lease, sealed } = storedLease(seal, row);
