@@ -44,7 +44,8 @@ const LATE = {
       'archiveRuns calledWrongly humanKeys lateRefusal look lookingAgain mayHaveRun outlivedToken presentHuman projectTarget receipts recordings sealedKey startRun stuckRuns toldAs unknownRun untilKept watch',
     'phasegate/dist/runtime/hooks': 'sessionCalls sessionReports',
     'phasegate/dist/runtime/leases': 'unseenWork',
-    'phasegate/dist/runtime/listing': 'fileFacts keptListing listingIndex projectFiles shared',
+    'phasegate/dist/runtime/listing':
+      'fileFacts hasWorkflows keptListing listingIndex places projectFiles shared sharedIds',
     'phasegate/dist/runtime/passkeys': 'assertion humanSigned',
     'phasegate/dist/runtime/tokens': 'tokenFaults',
     'phasegate/dist/runtime/webhooks': 'webhookDelivery webhookEvents',

@@ -49,6 +49,7 @@ import { newRunId } from './newRunId.ts';
 import { createCodeGate, type ProjectGate } from './runtime/codeGate.ts';
 import type { KeyDerivation } from './runtime/humanKeys.ts';
 import type { ProjectKeys } from './runtime/keys.ts';
+import { hasWorkflows } from './runtime/listing/hasWorkflows.ts';
 import type { ListingIndex } from './runtime/listing/listingIndex.ts';
 import type { Catalog, CodeGate, Functions, OpenProject, Project } from './runtime/ports.ts';
 
@@ -140,7 +141,7 @@ export async function openLocalProject({ projectDir, env, ...given }: LocalProje
     demandPlaces: () => void measuresFolder(where),
     keysNotice: async () => (await import('./keysNotice.ts')).keysNotice({ ...where, database }),
     exists: async () =>
-      isMarkedProject(root) || hasStateIn(stateOf(root, env)) || (await catalog.list()).length > 0,
+      isMarkedProject(root) || hasStateIn(stateOf(root, env)) || (await hasWorkflows(catalog)),
     measures: async (folder) =>
       (await import('./workspace/fence/measuresBelow.ts')).measuresBelow(root, folder, env),
     catalog,

@@ -1,10 +1,10 @@
-import { hash } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { defineWorkflow, type Json, type PhasegateError } from '@phasegate/core';
+import type { Json, PhasegateError } from '@phasegate/core';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createCatalog } from './catalog.ts';
+import { at, jsonLoader, later, memoryIndex, watching } from './fixtures/jsonLoader.ts';
 import type { Loader } from './ports.ts';
 
 let folder: string;
@@ -126,6 +126,7 @@ describe('loading', () => {
     expect(await faultOf('twice')).toMatchObject({
       code: 'workflow_ambiguous',
       message: expect.stringContaining('b.flow'),
+      hint: 'phasegate start a.flow.json',
     });
     expect(await faultOf('broken')).toMatchObject({
       code: 'workflow_invalid',
@@ -184,7 +185,9 @@ describe('looking again', () => {
   test('reads a file again whose last change is too young to be told from a next one', async () => {
     await put('a.flow.json', { id: 'a' });
     await put('b.flow.json', { id: 'b' });
-    const { read, loader } = watching();
+    const { read, loader: telling } = watching();
+    // No digest is told, so that only reading tells what is in a file.
+    const loader: Loader = { ...telling, peek: (file) => telling.peek(file) };
     const it = createCatalog({ root, loaders: [loader], globs: [] });
     at((await stat(join(root, 'b.flow.json'))).ctimeMs + 20);
     await it.load('a');
@@ -315,50 +318,6 @@ describe('an index of an earlier process', () => {
   });
 });
 
-/** Long after anything was written, so that all of it has settled. */
-function later(): void {
-  at(Date.now() + 60_000);
-}
-
-function at(time: number): void {
-  vi.useFakeTimers({ toFake: ['Date'], now: time });
-}
-
-function memoryIndex() {
-  return {
-    text: null as string | null,
-    async read() {
-      return this.text;
-    },
-    async write(text: string) {
-      this.text = text;
-    },
-  };
-}
-
-/** The loader, with what it was asked to read. */
-function watching() {
-  const read: string[] = [];
-  const loader: Loader = {
-    ...jsonLoader,
-    async peek(file, peeking) {
-      read.push(`peek ${file.path}`);
-      peeking?.read(hashOf(await readFile(join(file.root, file.path), 'utf8')));
-      return jsonLoader.peek(file);
-    },
-    async load(file) {
-      read.push(`load ${file.path}`);
-      const sha256 = hashOf(await readFile(join(file.root, file.path), 'utf8'));
-      return { ...(await jsonLoader.load(file)), files: { [file.path]: sha256 } };
-    },
-  };
-  return { read, loader };
-}
-
-function hashOf(text: string): string {
-  return hash('sha256', text);
-}
-
 function catalog(globs: readonly string[] = []) {
   return createCatalog({ root, loaders: [jsonLoader], globs });
 }
@@ -367,22 +326,3 @@ async function put(path: string, value: Json): Promise<void> {
   await mkdir(dirname(join(root, path)), { recursive: true });
   await writeFile(join(root, path), JSON.stringify(value));
 }
-
-/** The smallest loader there can be: a draft as JSON, one phase where it has none. */
-const jsonLoader: Loader = {
-  format: 'yaml',
-  accepts: (path) => path.endsWith('.flow.json'),
-  async peek({ root: project, path }) {
-    const value = JSON.parse(await readFile(join(project, path), 'utf8'));
-    return { id: value.id ?? path, title: value.title ?? value.id ?? path, phases: null, problems: [] };
-  },
-  async load({ root: project, path }) {
-    const text = await readFile(join(project, path), 'utf8');
-    const { comment: _, ...draft } = { phases: [{ id: 'a' }], ...JSON.parse(text) };
-    const result = defineWorkflow(draft, { checks: {} });
-    const problems = (result.ok ? result.notes : result.problems).map(({ code, message, severity }) => {
-      return { file: path, line: 1, column: 1, code, message, severity };
-    });
-    return { workflow: result.ok ? result.workflow : null, problems, files: { [path]: String(text.length) } };
-  },
-};

@@ -13,17 +13,18 @@ import {
 import { didYouMean, rulePlaces, shellWord, type Unaccepted } from '@phasegate/core/model';
 import { readRegular } from '../files/readRegular.ts';
 import { describeWorkflows } from './describeWorkflows.ts';
-import { createListing, tooManyFiles } from './listing/keptListing.ts';
+import { createListing, tooMuch } from './listing/keptListing.ts';
 import type { ListingIndex, NamedFile } from './listing/listingIndex.ts';
-import { findFiles } from './listing/projectFiles.ts';
+import { placesBelow } from './listing/places.ts';
+import { type Cut, findFiles } from './listing/projectFiles.ts';
 import { Shared } from './listing/shared.ts';
+import { type NamedPlace, sharedIds, withSharedIds } from './listing/sharedIds.ts';
 import type {
   Catalog,
   CatalogEntry,
   CatalogWorkflow,
   Loaded,
   Loader,
-  Place,
   StartingWith,
   WorkflowPart,
 } from './ports.ts';
@@ -45,7 +46,11 @@ export function createCatalog({ root, loaders, globs, index }: CatalogOptions): 
   const loaderFor = (path: string) => loaders.find((loader) => loader.accepts(path));
   const listing = createListing({ root, loaders, globs, ...(index && { index }) });
   const shared = new Shared<CatalogWorkflow>();
-  const list = () => listing.entries();
+  const list = async () => {
+    const { entries, cut } = await listing.entries();
+    if (cut !== null) throw tooMuch(cut);
+    return withSharedIds(entries);
+  };
 
   let begun = Promise.resolve();
   /** Each load begins in a turn of its own: many may be asked for at once, and others are to be served in between. */
@@ -55,6 +60,18 @@ export function createCatalog({ root, loaders, globs, index }: CatalogOptions): 
     return loader.load({ root, path }, starting);
   };
 
+  /** A path means its file whatever else there is, so nothing else is looked at. Null where it is not that of a workflow. */
+  async function loadAt(path: string, starting: StartingWith | undefined): Promise<CatalogWorkflow | null> {
+    for (let again = false; ; again = true) {
+      const listed = await listing.at(path, again);
+      const loader = loaderFor(path);
+      if (listed === null || listed.line === null || loader === undefined) return null;
+      const loaded = await loadOf(loader, path, starting);
+      if (again || listed.sha256 === null || loaded.files[path] === listed.sha256)
+        return valid(loaded, listed.line, root);
+    }
+  }
+
   /**
    * INVARIANT: what is kept only says where to look. The file that is found is read and hashed itself, with all it is
    * made from; if it is not what was listed, or if nothing or too much is found, everything is read again.
@@ -62,8 +79,8 @@ export function createCatalog({ root, loaders, globs, index }: CatalogOptions): 
   async function find(name: string, starting: StartingWith | undefined): Promise<CatalogWorkflow> {
     for (let again = false; ; again = true) {
       const { files, fresh, cut } = await listing.names();
-      const found = named(name, files, root);
-      if (cut) mustBePath(name, found, root);
+      if (cut !== null) throw tooMuch(cut);
+      const found = named(name, files);
       const [entry] = found;
       const sure = again || fresh;
       if (entry !== undefined && found.length === 1) {
@@ -88,7 +105,10 @@ export function createCatalog({ root, loaders, globs, index }: CatalogOptions): 
     files: readonly NamedFile[],
   ): Promise<PhasegateError> {
     if (found.length > 1) return notOne(name, found, files);
-    const unread = files.filter(({ id, path }) => basename(path).startsWith(`${id}.`));
+    const { entries } = await listing.entries();
+    const unread = entries.filter(
+      ({ id, path, problems }) => problems.length > 0 && basename(path).startsWith(`${id}.`),
+    );
     for (const { path } of unread) {
       const { problems } = (await loaderFor(path)?.load({ root, path })) ?? { problems: [] };
       const wrong = problems.find(({ severity }) => severity === 'error');
@@ -103,9 +123,14 @@ export function createCatalog({ root, loaders, globs, index }: CatalogOptions): 
     return notOne(name, [], files);
   }
 
+  async function loadNamed(name: string, starting: StartingWith | undefined): Promise<CatalogWorkflow> {
+    const path = [name, relativePath(root, name)].find(listing.holds);
+    return (path === undefined ? null : await loadAt(path, starting)) ?? find(name, starting);
+  }
+
   const load = (name: string, starting?: StartingWith) =>
     shared.ask(`${name}\0${starting === undefined ? '' : canonicalJson({ ...starting })}`, () =>
-      find(name, starting),
+      loadNamed(name, starting),
     );
 
   return {
@@ -114,14 +139,15 @@ export function createCatalog({ root, loaders, globs, index }: CatalogOptions): 
     describe: () => describeWorkflows({ list, load }),
     async validate(paths) {
       const wanted = (path: string) => loaderFor(path) !== undefined;
-      const entries = await list();
+      const { entries, cut } = await listing.entries();
+      if (cut !== null && paths.length === 0) throw tooMuch(cut);
       const checked =
         paths.length === 0
           ? entries.map((entry) => entry.path)
-          : paths.flatMap((path) => given(root, path, wanted));
+          : (await Promise.all(paths.map((path) => given(root, path, wanted)))).flat();
       const problems: Problem[] = [];
       const unaccepted: Unaccepted[] = [];
-      const ids = new Map<string, Named>();
+      const ids = new Map<string, NamedPlace>();
       for (const path of checked) {
         const loader = loaderFor(path) ?? loaders.find((one) => one.format === guessFormat(path));
         if (loader === undefined) {
@@ -145,35 +171,26 @@ export function createCatalog({ root, loaders, globs, index }: CatalogOptions): 
         const id = loaded.workflow?.id ?? entries.find((entry) => entry.path === path)?.id;
         if (id !== undefined) ids.set(path, { id, place: loaded.places?.(['id']) ?? null });
       }
-      return { checked, problems: [...problems, ...sharedIds(ids, entries)], unaccepted };
+      problems.push(...sharedIds(ids, { entries, isListed: listing.holds }));
+      if (cut !== null) problems.push(...checked.slice(0, 1).map((path) => notCompared(path, cut)));
+      return { checked, problems, unaccepted };
     },
   };
 }
 
-/** A path means its file whatever else there is. */
-function mustBePath(name: string, [only]: readonly NamedFile[], root: string): void {
-  if (only?.path !== name && only?.path !== relativePath(root, name)) throw tooManyFiles();
-}
-
-/** The files a name means: by path, else by id, else by title. */
-function named(name: string, files: readonly NamedFile[], root: string): readonly NamedFile[] {
-  const path = relativePath(root, name);
-  const ways: readonly ((file: NamedFile) => boolean)[] = [
-    (file) => file.path === name || file.path === path,
-    ({ id }) => id === name,
-    ({ title }) => title === name,
-  ];
-  for (const means of ways) {
-    const found = files.filter(means);
-    if (found.length > 0) return found;
-  }
-  return [];
+/** The files a name means that is not a path: by id, else by title. */
+function named(name: string, files: readonly NamedFile[]): readonly NamedFile[] {
+  const found = files.filter(({ id }) => id === name);
+  return found.length > 0 ? found : files.filter(({ title }) => title === name);
 }
 
 function notOne(name: string, found: readonly NamedFile[], files: readonly NamedFile[]): PhasegateError {
   if (found.length > 1) {
+    const [first] = found;
     const paths = found.map((one) => `\`${one.path}\``).join(' and ');
-    return new PhasegateError('workflow_ambiguous', `${paths} both define \`${name}\`; name the file`);
+    return new PhasegateError('workflow_ambiguous', `${paths} both define \`${name}\`; name the file`, {
+      hint: `phasegate start ${shellWord(first?.path ?? 'PATH')}`,
+    });
   }
   const names = files.map((one) => one.id);
   return new PhasegateError(
@@ -183,30 +200,6 @@ function notOne(name: string, found: readonly NamedFile[], files: readonly Named
       hint: names.length === 0 ? 'phasegate init' : `phasegate list shows ${names.join(', ')}`,
     },
   );
-}
-
-/** Files that define one workflow: none of them can be started by its name. A file of elsewhere is only a draft. */
-function sharedIds(
-  checked: ReadonlyMap<string, Named>,
-  entries: readonly CatalogEntry[],
-): readonly Problem[] {
-  const named = [...checked].map(([path, { id }]) => [path, id] as const);
-  return [...checked].flatMap(([file, { id, place }]): readonly Problem[] => {
-    const found = entries.some((entry) => entry.path === file) ? entries : [];
-    const same = [...found.map((entry) => [entry.path, entry.id] as const), ...named]
-      .filter(([path, other]) => other === id && path !== file)
-      .map(([path]) => `\`${path}\``);
-    if (same.length === 0) return [];
-    const message = `the workflow id \`${id}\` is also that of ${[...new Set(same)].join(', ')}: give each its own`;
-    const { line, column } = place?.file === file ? place : { line: 1, column: 1 };
-    return [{ file, line, column, code: 'duplicate_workflow', message, severity: 'error' }];
-  });
-}
-
-/** The id a file defines, and where it does. */
-interface Named {
-  readonly id: string;
-  readonly place: Place | null;
 }
 
 function valid(loaded: Loaded, entry: NamedFile, root: string): CatalogWorkflow {
@@ -313,10 +306,20 @@ function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(ERROR_CODES, code);
 }
 
+/** What was found out is true of the files that were named, and not of their ids. */
+function notCompared(file: string, cut: Cut): Problem {
+  const message = `its id was not compared with those of all other files: ${tooMuch(cut).message}`;
+  return { file, line: 1, column: 1, code: 'too_large', message, severity: 'note' };
+}
+
 /** The files a path on the command line stands for. */
-function given(root: string, path: string, wanted: (path: string) => boolean): readonly string[] {
+async function given(
+  root: string,
+  path: string,
+  wanted: (path: string) => boolean,
+): Promise<readonly string[]> {
   // As the shell sees it; else as the project does, so that `--project DIR` works from anywhere.
-  const inside = existsSync(resolve(path)) ? relativePath(root, path) : path;
+  const inside = relativePath(root, existsSync(resolve(path)) ? path : resolve(root, path));
   let isFolder: boolean;
   try {
     isFolder = statSync(resolve(root, inside)).isDirectory();
@@ -334,9 +337,8 @@ function given(root: string, path: string, wanted: (path: string) => boolean): r
   }
   if (!isFolder) return [inside];
   // A folder stands for the workflows in it; only a file that was named must be one.
-  const accepts = (file: string) => wanted(file) && (inside === '' || file.startsWith(`${inside}/`));
-  const { files, cut } = findFiles(root, [inside === '' ? '**' : `${inside}/**`], { accepts });
-  if (cut) throw tooManyFiles();
+  const { files, cut } = await findFiles(root, placesBelow(inside), { accepts: wanted });
+  if (cut !== null) throw tooMuch(cut);
   return files;
 }
 

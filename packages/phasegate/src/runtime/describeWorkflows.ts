@@ -24,7 +24,8 @@ async function describeEntry(
     const more = templates === null ? {} : { dynamic: true };
     return { id, title, description, params: describeParams(params), phases: phases.length, ...more };
   } catch (error) {
-    if (!(error instanceof PhasegateError)) throw error;
+    // The others are told all the same; what the system said stays here.
+    if (!(error instanceof PhasegateError)) return { ...peeked, problem: 'the file cannot be loaded' };
     const [first] = error.problems;
     const place = first === undefined ? '' : ` (${first.file}:${first.line}: ${first.message})`;
     return { ...peeked, problem: `${error.message}${place}` };

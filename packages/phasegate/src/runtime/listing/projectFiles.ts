@@ -1,14 +1,11 @@
 import { type Dirent, existsSync, readdirSync, realpathSync } from 'node:fs';
 import { sep } from 'node:path';
-import { compileGlob } from '@phasegate/core/model';
 import { factsOf } from './fileFacts.ts';
+import { joined, type Place, SKIPPED } from './places.ts';
 
-/** Folders that hold workflows at any depth; at the root itself only files count. */
-const FOLDERS = ['workflows', '.phasegate/workflows', '.praxis-os/workflows'];
-const SKIPPED = new Set(['node_modules', '.git', 'dist']);
 const MOST_FILES = 2000;
-const MOST_FOLDERS = 20_000;
-const DEEPEST = 6;
+/** Of one place. Each takes some microseconds at every look. */
+const MOST_FOLDERS = 100_000;
 
 /** What lies in a folder, in order; links are neither files nor folders. */
 export interface FolderEntry {
@@ -22,55 +19,99 @@ export type FolderLister = (folder: string) => readonly FolderEntry[];
 /** What was found; `cut` where there is more than is looked at, so that no name stands for certain. */
 export interface FoundFiles {
   readonly files: readonly string[];
-  readonly cut: boolean;
+  readonly cut: Cut | null;
 }
 
-/** The files that may define workflows, relative to the root, in order: in their folders, and where the globs say. */
-export function findFiles(
+/** Of what there is too much. */
+export interface Cut {
+  readonly of: 'files' | 'folders';
+  readonly most: number;
+  /** The folder that holds most of it; empty for the root. */
+  readonly below: string;
+  /** Whether it was looked for there because a glob says so. */
+  readonly byGlob: boolean;
+}
+
+/** The files that may define workflows, relative to the root, in order: all that lie in these places. */
+export async function findFiles(
   root: string,
-  globs: readonly string[],
+  places: readonly Place[],
   {
-    entriesOf = (folder) => readEntries(pathIn(root, folder)),
-    isInside = insideOf(root),
     accepts = () => true,
+    entriesOf = (folder) => readEntries(root, folder, accepts),
+    isInside = insideOf(root),
   }: Partial<Walk> = {},
-): FoundFiles {
+): Promise<FoundFiles> {
   const found = new Set<string>();
-  let cut = false;
-  const keep = (path: string) => {
-    // What is found first must not hide the rest: that there is more is said.
-    if (found.size >= MOST_FILES && !found.has(path)) cut = true;
-    else found.add(path);
-  };
-  // What lies higher comes first: anyone may make thousands of folders below, and not hide what is beside them.
-  const places: Place[] = [{ folder: '', depth: 0, wanted: () => true }];
-  for (const folder of FOLDERS)
-    if (isInside(folder)) places.push({ folder, depth: DEEPEST, wanted: () => true });
-  for (const glob of globs) {
-    const folder = literalPrefix(glob);
-    if (isInside(folder)) places.push({ folder, depth: DEEPEST, wanted: compileGlob(glob) });
-  }
-  for (const [index, { folder, depth, wanted }] of places.entries()) {
-    if (index >= MOST_FOLDERS) {
-      cut = true;
-      break;
-    }
-    for (const { name, kind } of entriesOf(folder)) {
-      if (SKIPPED.has(name)) continue;
-      const path = folder === '' ? name : `${folder}/${name}`;
-      if (kind === 'file' && wanted(path) && accepts(path)) keep(path);
-      else if (kind === 'folder' && depth > 0 && places.length <= MOST_FOLDERS)
-        places.push({ folder: path, depth: depth - 1, wanted });
-    }
+  const turn = turns();
+  let cut: Cut | null = null;
+  for (const place of places) {
+    if (place.folder !== '' && !isInside(place.folder)) continue;
+    // Each place has a bound of its own: where one is full, the others are looked through all the same.
+    const full = await search(place, { accepts, entriesOf, found, turn });
+    cut ??= full;
+    if (found.size > MOST_FILES) return { files: [...found].slice(0, MOST_FILES).sort(), cut: full };
   }
   return { files: [...found].sort(), cut };
 }
 
-/** A folder that is looked into, with those below it. */
-interface Place {
-  readonly folder: string;
-  readonly depth: number;
-  readonly wanted: (path: string) => boolean;
+/** Looks through one place, what lies higher first; says where there is more than is looked at. */
+async function search(place: Place, { accepts, entriesOf, found, turn }: Search): Promise<Cut | null> {
+  const { byGlob } = place;
+  const folders: Level[] = [place];
+  let isFull = false;
+  for (const level of folders) {
+    if (turn.isOver()) await turn.next();
+    const { files, below } = wantedIn(level, place, entriesOf(level.folder));
+    for (const path of files) if (accepts(path)) found.add(path);
+    // What is found first must not hide the rest: that there is more is said.
+    if (found.size > MOST_FILES) return { of: 'files', most: MOST_FILES, below: fullest([...found]), byGlob };
+    for (const folder of below) {
+      isFull ||= folders.length >= MOST_FOLDERS;
+      if (!isFull) folders.push({ folder, depth: level.depth - 1 });
+    }
+  }
+  if (!isFull) return null;
+  const all = folders.map(({ folder }) => `${folder}/`);
+  return { of: 'folders', most: MOST_FOLDERS, below: fullest(all), byGlob };
+}
+
+/** A folder, and how much deeper is looked. */
+type Level = Pick<Place, 'folder' | 'depth'>;
+
+interface Search extends Pick<Walk, 'accepts' | 'entriesOf'> {
+  readonly found: Set<string>;
+  readonly turn: Turns;
+}
+
+/** What of a folder matters to a place. */
+function wantedIn(
+  { folder, depth }: Level,
+  { wanted, leads }: Place,
+  entries: readonly FolderEntry[],
+): { readonly files: readonly string[]; readonly below: readonly string[] } {
+  const files: string[] = [];
+  const below: string[] = [];
+  for (const { name, kind } of entries) {
+    const path = joined(folder, name);
+    if (SKIPPED.has(name)) continue;
+    if (kind === 'file' && wanted(path)) files.push(path);
+    if (kind === 'folder' && depth > 0 && leads(path)) below.push(path);
+  }
+  return { files, below };
+}
+
+/** The deepest folder that holds more than half of these paths. */
+function fullest(paths: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const path of paths) {
+    for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) {
+      const above = path.slice(0, at);
+      counts.set(above, (counts.get(above) ?? 0) + 1);
+    }
+  }
+  const full = [...counts].filter(([, count]) => 2 * count > paths.length).map(([folder]) => folder);
+  return full.reduce((deepest, one) => (one.length > deepest.length ? one : deepest), '');
 }
 
 /** What a search for files asks: what lies in a folder, and whether a folder lies in the project. */
@@ -87,24 +128,27 @@ interface Walk {
  */
 export function keptFiles(
   root: string,
-  globs: readonly string[],
+  places: readonly Place[],
   accepts: Walk['accepts'],
-): () => FoundFiles {
-  const listed = keptFolders(root);
+): () => Promise<FoundFiles> {
+  const kept: KeptFolders = new Map();
+  const listed = keptFolders(root, { kept, accepts });
   let last: { readonly files: FoundFiles; readonly asked: readonly Asked[] } | undefined;
-  return () => {
+  return async () => {
     const inside = insideOf(root);
-    if (
-      last?.asked.every(({ folder, entries, isIn }) =>
-        entries ? listed(folder) === entries : inside(folder) === isIn,
-      )
-    )
-      return last.files;
+    const seen = new Map<string, readonly FolderEntry[]>();
+    // Each folder is asked about once in a look, however many places it lies in.
+    const entriesOf: FolderLister = (folder) => {
+      const entries = seen.get(folder) ?? listed(folder);
+      seen.set(folder, entries);
+      return entries;
+    };
+    if (last !== undefined && (await isAsItWas(last.asked, { entriesOf, inside }))) return last.files;
     const asked: Asked[] = [];
-    const files = findFiles(root, globs, {
+    const files = await findFiles(root, places, {
       accepts,
       entriesOf(folder) {
-        const entries = listed(folder);
+        const entries = entriesOf(folder);
         asked.push({ folder, entries });
         return entries;
       },
@@ -115,8 +159,23 @@ export function keptFiles(
       },
     });
     last = { files, asked };
+    // Folders come and go without end, and what is not there any more need not be remembered.
+    for (const folder of kept.keys()) if (!seen.has(folder)) kept.delete(folder);
     return files;
   };
+}
+
+async function isAsItWas(
+  asked: readonly Asked[],
+  { entriesOf, inside }: { readonly entriesOf: FolderLister; readonly inside: Walk['isInside'] },
+): Promise<boolean> {
+  const turn = turns();
+  for (const { folder, entries, isIn } of asked) {
+    if (turn.isOver()) await turn.next();
+    const isSame = entries ? entriesOf(folder) === entries : inside(folder) === isIn;
+    if (!isSame) return false;
+  }
+  return true;
 }
 
 /** A question about a folder, and its answer. */
@@ -126,16 +185,19 @@ interface Asked {
   readonly isIn?: boolean;
 }
 
+type KeptFolders = Map<string, { readonly facts: string; readonly entries: readonly FolderEntry[] }>;
+
 /** Lists folders, each again only if it may have changed. */
-function keptFolders(root: string): FolderLister {
-  const kept = new Map<string, { readonly facts: string; readonly entries: readonly FolderEntry[] }>();
+function keptFolders(
+  root: string,
+  { kept, accepts }: { readonly kept: KeptFolders; readonly accepts: Walk['accepts'] },
+): FolderLister {
   return (folder) => {
-    const path = pathIn(root, folder);
-    const now = factsOf(path, 'follow');
+    const now = factsOf(pathIn(root, folder), 'follow');
     const known = kept.get(folder);
     if (known !== undefined && known.facts === now?.facts) return known.entries;
     kept.delete(folder);
-    const entries = readEntries(path);
+    const entries = readEntries(root, folder, accepts);
     if (now?.settled === true) kept.set(folder, { facts: now.facts, entries });
     return entries;
   };
@@ -146,30 +208,25 @@ export function pathIn(root: string, path: string): string {
   return path === '' ? root : `${root}/${path}`;
 }
 
-function readEntries(folder: string): readonly FolderEntry[] {
+/** What matters of a folder: a project has many more files than workflows. */
+function readEntries(root: string, folder: string, accepts: Walk['accepts']): readonly FolderEntry[] {
   let entries: readonly Dirent[];
   try {
-    entries = readdirSync(folder, { withFileTypes: true });
+    entries = readdirSync(pathIn(root, folder), { withFileTypes: true });
   } catch {
     return [];
   }
   return entries
     .flatMap((entry): readonly FolderEntry[] => {
-      if (entry.isFile()) return [{ name: entry.name, kind: 'file' }];
-      return entry.isDirectory() ? [{ name: entry.name, kind: 'folder' }] : [];
+      const { name } = entry;
+      if (entry.isFile()) return accepts(joined(folder, name)) ? [{ name, kind: 'file' }] : [];
+      return entry.isDirectory() && !SKIPPED.has(name) ? [{ name, kind: 'folder' }] : [];
     })
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** The folder a glob starts in, so that a search need not walk the whole project. */
-function literalPrefix(glob: string): string {
-  const parts = glob.split('/');
-  const wild = parts.findIndex((part) => /[*?{[]/.test(part));
-  return parts.slice(0, wild === -1 ? parts.length - 1 : wild).join('/');
-}
-
 /** Says whether a folder is there and, with every link followed, still in the project. */
-function insideOf(root: string): (folder: string) => boolean {
+export function insideOf(root: string): (folder: string) => boolean {
   let real: string | undefined;
   return (folder) => {
     // Asked first: most projects have one of the folders, and a fault costs more than a look.
@@ -182,3 +239,23 @@ function insideOf(root: string): (folder: string) => boolean {
     }
   };
 }
+
+/** Anyone who may make folders may make many, so others are served between some of them. */
+function turns(): Turns {
+  let count = 0;
+  return {
+    isOver() {
+      count += 1;
+      return count % FOLDERS_OF_A_TURN === 0;
+    },
+    next: () => new Promise((resume) => setImmediate(resume)),
+  };
+}
+
+interface Turns {
+  isOver(): boolean;
+  next(): Promise<void>;
+}
+
+/** About a millisecond of them. */
+const FOLDERS_OF_A_TURN = 256;

@@ -86,9 +86,9 @@ export interface MovedDatabase {
 
 /** The workflows of a project. */
 export interface Catalog {
-  /** Every definition found, without running any code. */
+  /** Every definition found, without running any code. Throws `too_large` where there are more than are looked at. */
   list(): Promise<readonly CatalogEntry[]>;
-  /** By id, title, or path of its file. Throws `workflow_unknown`, `workflow_ambiguous`, `workflow_invalid`, `untrusted_workflow`. */
+  /** By id, title, or path of its file. Throws `workflow_unknown`, `workflow_ambiguous`, `workflow_invalid`, `untrusted_workflow`, `too_large`. */
   load(name: string, starting?: StartingWith): Promise<CatalogWorkflow>;
   /** What can be started, with its params; no code is run for it. */
   describe(): Promise<readonly DescribedWorkflow[]>;

@@ -167,6 +167,21 @@ test('list says which workflows cannot be started and why, and runs no code to k
   expect(plain.code).toBe(0);
 });
 
+test('where there are too many workflow files, one that is named by its path is still drawn and validated', async () => {
+  const shell = makeShell({ 'zz.workflow.yaml': 'workflow: zz\nphases: { A: {} }\n' });
+  for (let n = 0; n <= 2000; n += 1) shell.write(`w${n}.workflow.yaml`, '');
+
+  const checked = await shell.call(['validate', 'zz.workflow.yaml']);
+  expect(checked).toMatchObject({ code: 0, stdout: '1 file valid\n' });
+  expect(checked.stderr).toContain('its id was not compared with those of all other files');
+  expect((await shell.call(['graph', join(shell.root, 'zz.workflow.yaml')])).code).toBe(0);
+  expect((await shell.call(['start', 'zz.workflow.yaml'])).code).toBe(0);
+  expect(await shell.call(['start', 'zz'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('a workflow starts by its path meanwhile: `phasegate start PATH`'),
+  });
+});
+
 test('nothing to validate is not the same as nothing wrong', async () => {
   expect((await makeShell(EMPTY_PROJECT).call(['validate', '--json'])).json()).toMatchObject({
     error: 'workflow_unknown',
