@@ -1,7 +1,7 @@
 import { lstat, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
-import { oneLine } from '@phasegate/core/model';
+import { oneLine, shellWord } from '@phasegate/core/model';
 import type { OpenProject, People, Project, ServerState, Serving } from '../../runtime/ports.ts';
 import { type ExaminedClient, examineSettings } from '../../settings/examineSettings.ts';
 import { readRecord } from '../../settings/settingsRecord.ts';
@@ -22,9 +22,9 @@ export async function examine(invocation: Invocation): Promise<readonly Finding[
   // Looking must not make anything: a state directory that is not there yet stays so.
   const made = await exists(stateDir);
   const looked = await attempt(() => project.value.exists());
-  // Where there is too much to look through, there is a project; that is said with its workflows.
   const there = !looked.ok || looked.value;
-  findings.push(there ? { name: 'project', status: 'ok', message: root } : noProject(root));
+  if (!looked.ok) findings.push(broken('project', looked.error));
+  else findings.push(there ? { name: 'project', status: 'ok', message: root } : noProject(root));
   // Where nothing was ever set up, there is one thing to do, and the rest comes with it.
   if (!there && !made) return findings;
   findings.push(...(await stateDirectory(project.value)));
@@ -340,8 +340,14 @@ async function workflows(project: Project, open: People | undefined): Promise<re
   }
   const humans = open === undefined ? [] : await open.humans.list().catch(() => []);
   const findings: Finding[] = [];
-  for (const { id, path } of listed.value) {
+  for (const { id, path, problems } of listed.value) {
     const name = `workflow ${id}`;
+    const shared = problems.find(({ code }) => code === 'duplicate_workflow');
+    if (shared !== undefined) {
+      const message = `${path}: ${shared.message}`;
+      findings.push({ name, status: 'broken', message, next_step: `phasegate validate ${shellWord(path)}` });
+      continue;
+    }
     const loaded = await attempt(() => project.catalog.load(path));
     if (!loaded.ok && loaded.error instanceof PhasegateError && loaded.error.unaccepted !== undefined) {
       const { workflow, closure } = loaded.error.unaccepted;

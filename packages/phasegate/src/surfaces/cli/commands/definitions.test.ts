@@ -167,6 +167,52 @@ test('list says which workflows cannot be started and why, and runs no code to k
   expect(plain.code).toBe(0);
 });
 
+test('list, doctor and a start tell of two files with one id, and how to start one of them', async () => {
+  const shell = makeShell({
+    'a b.workflow.yaml': 'workflow: same\nphases: { A: {} }\n',
+    'b.workflow.yaml': 'workflow: same\nphases: { B: { next: NOWHERE } }\n',
+    'c.workflow.yaml': 'workflow: other\nphases: { C: {} }\n',
+  });
+
+  const { workflows } = (await shell.call(['list', '--json'])).json();
+  const { checks } = (await shell.call(['doctor', '--json'])).json();
+
+  expect(workflows).toMatchObject([
+    { path: 'a b.workflow.yaml', problems: [{ code: 'duplicate_workflow' }] },
+    { path: 'b.workflow.yaml', problems: [{ code: 'duplicate_workflow' }, { code: 'unknown_phase' }] },
+    { id: 'other', problems: [] },
+  ]);
+  expect((await shell.call(['list'])).stdout.match(/^same .* has problems$/gm)).toHaveLength(2);
+  expect(checks).toContainEqual({
+    name: 'workflow same',
+    status: 'broken',
+    message: 'a b.workflow.yaml: the workflow id `same` is also that of `b.workflow.yaml`: give each its own',
+    next_step: "phasegate validate 'a b.workflow.yaml'",
+  });
+  expect((await shell.call(['start', 'same', '--json'])).json()).toMatchObject({
+    error: 'workflow_ambiguous',
+    hint: "phasegate start 'a b.workflow.yaml'",
+  });
+  expect((await shell.call(['start', 'a b.workflow.yaml'])).code).toBe(0);
+});
+
+test('list tells a fault of one workflow that is none of ours as its problem', async () => {
+  const shell = makeShell({
+    'a.workflow.yaml': 'workflow: a\ndatabase: { file: a.db, migrations: steps }\nphases: { A: {} }\n',
+    'b.workflow.yaml': 'workflow: b\nphases: { B: {} }\n',
+    // Not a folder.
+    steps: '',
+  });
+
+  const { code, json } = await shell.call(['list', '--json']);
+
+  expect(code).toBe(0);
+  expect(json().workflows).toMatchObject([
+    { id: 'a', problems: [{ file: 'a.workflow.yaml', message: expect.stringContaining('ENOTDIR') }] },
+    { id: 'b', problems: [] },
+  ]);
+});
+
 test('where there are too many workflow files, one that is named by its path is still drawn and validated', async () => {
   const shell = makeShell({ 'zz.workflow.yaml': 'workflow: zz\nphases: { A: {} }\n' });
   for (let n = 0; n <= 2000; n += 1) shell.write(`w${n}.workflow.yaml`, '');

@@ -65,7 +65,20 @@ test('doctor goes on where there are more workflow files than are looked at', as
 
   const { checks } = (await shell.call(['doctor', '--json'])).json();
 
+  expect(checks).toContainEqual(expect.objectContaining({ name: 'project', status: 'ok' }));
   expect(checks).toContainEqual(expect.objectContaining({ name: 'workflows', status: 'broken' }));
+  expect(checks).toContainEqual(expect.objectContaining({ name: 'ring' }));
+});
+
+test('doctor tells a fault of the look whether there is a project, and goes on', async () => {
+  const shell = makeShell();
+  const exists = () => Promise.reject(new Error('no disk'));
+
+  const { checks } = (await shell.callOn({ exists }, ['doctor', '--json'])).json();
+
+  expect(checks).toContainEqual(
+    expect.objectContaining({ name: 'project', status: 'broken', message: 'no disk' }),
+  );
   expect(checks).toContainEqual(expect.objectContaining({ name: 'ring' }));
 });
 

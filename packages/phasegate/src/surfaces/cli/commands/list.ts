@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { PhasegateError, type Problem } from '@phasegate/core';
-import { oneLine } from '@phasegate/core/model';
+import { oneLine, unloadable } from '@phasegate/core/model';
 import type { Catalog, CatalogEntry, DifferingFile, Project } from '../../../runtime/ports.ts';
 import type { CliCommand, Invocation } from '../command.ts';
 import { problemLine } from '../failure.ts';
@@ -59,7 +59,7 @@ async function withProblems(catalog: Catalog): Promise<readonly CatalogEntry[]> 
   const entries = await catalog.list();
   return Promise.all(
     entries.map(async (entry) => {
-      if (entry.format === 'typescript' || entry.problems.some(isError)) return entry;
+      if (entry.format === 'typescript' || entry.problems.some(isOwn)) return entry;
       return { ...entry, problems: [...entry.problems, ...(await problemsOf(entry.path, catalog))] };
     }),
   );
@@ -70,11 +70,18 @@ async function problemsOf(path: string, catalog: Catalog): Promise<readonly Prob
     await catalog.load(path);
     return [];
   } catch (error) {
-    if (!(error instanceof PhasegateError)) throw error;
+    // Whatever a loader fails with, the other workflows are there all the same.
+    if (!(error instanceof PhasegateError))
+      return unloadable(path, 'the file cannot be loaded', error).problems;
     const { code, message, problems } = error;
     if (problems.length > 0) return problems;
     return [{ file: path, line: 1, column: 1, code, message, severity: 'error' }];
   }
+}
+
+/** What keeps a file from being loaded: that another has its id does not. */
+function isOwn(problem: Problem): boolean {
+  return isError(problem) && problem.code !== 'duplicate_workflow';
 }
 
 function isError({ severity }: Problem): boolean {
