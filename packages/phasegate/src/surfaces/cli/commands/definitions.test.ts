@@ -1,4 +1,4 @@
-import { symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { EMPTY_PROJECT, makeShell, TESTED_PROJECT } from '../fixtures/callCli.ts';
@@ -211,6 +211,27 @@ test('list tells a fault of one workflow that is none of ours as its problem', a
     { id: 'a', problems: [{ file: 'a.workflow.yaml', message: expect.stringContaining('ENOTDIR') }] },
     { id: 'b', problems: [] },
   ]);
+});
+
+test('validate names the folder that has no workflow', async () => {
+  const shell = makeShell({ 'a.workflow.yaml': 'workflow: a\nphases: { A: {} }\n' });
+  mkdirSync(join(shell.root, 'papers'));
+  mkdirSync(join(shell.root, 'flows'));
+  shell.write('flows/f.workflow.yaml', 'workflow: f\nphases: { A: {} }\n');
+
+  expect(await shell.call(['validate', join(shell.root, 'papers')])).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining(`no workflow in \`${join(shell.root, 'papers')}\``),
+  });
+  expect((await shell.call(['validate', 'papers', '--json'])).json()).toMatchObject({
+    message: 'no workflow in `papers`',
+    hint: '`phasegate list` shows where the workflows are',
+  });
+  expect((await shell.call(['validate', './flows/', 'papers', '--json'])).json()).toMatchObject({
+    checked: ['flows/f.workflow.yaml'],
+  });
+  expect((await shell.call(['validate', 'none'])).code).toBe(2);
 });
 
 test('where there are too many workflow files, one that is named by its path is still drawn and validated', async () => {

@@ -7,6 +7,7 @@ import type { Output } from '../output.ts';
 import { createSources, excerpt } from '../text/excerpt.ts';
 import { unacceptedText } from '../text/unacceptedText.ts';
 import { HUMAN_OPTIONS } from '../unlockHuman.ts';
+import { usageError } from '../usage.ts';
 
 /** `phasegate validate`: every problem of every definition, with its place. */
 export const validate: CliCommand = {
@@ -28,6 +29,7 @@ export const validate: CliCommand = {
     // Nothing checked is not the same as nothing wrong.
     if (checked.length === 0) {
       await demandProject(found);
+      if (args.positionals.length > 0) throw noneIn(args.positionals);
       throw new PhasegateError('workflow_unknown', `no workflow found in \`${root}\``, {
         hint: 'make one with `phasegate init`',
       });
@@ -52,6 +54,11 @@ export const validate: CliCommand = {
     return valid ? 0 : 1;
   },
 };
+
+function noneIn(folders: readonly string[]): PhasegateError {
+  const named = folders.map((folder) => `\`${folder}\``).join(' or ');
+  return usageError(`no workflow in ${named}`, '`phasegate list` shows where the workflows are');
+}
 
 /** A problem as compilers print it: its place and what is wrong, then the line with a caret. */
 function showing(root: string, out: Output): (problem: Problem) => string {
