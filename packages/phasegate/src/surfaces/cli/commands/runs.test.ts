@@ -23,3 +23,19 @@ test('where others may have runs, an agent without any is not told that there ar
   expect(here.stdout).toBe(before.stdout);
   expect(human.json().runs).toMatchObject([{ workflow: 'w' }]);
 });
+
+test('runs of a workflow are asked for whatever lies among the workflows, and others stay untold', async () => {
+  const shell = makeShell({ 'w.workflow.yaml': WORKFLOW });
+  await shell.callAs(SECRET, ['humans', 'add', 'maria']);
+  const ordinary = (await shell.call(['runs'])).stdout.trimEnd();
+
+  expect((await shell.call(['runs', '--workflow', 'x'])).stdout).toBe(
+    `${ordinary}; there is no workflow \`x\`; \`phasegate list\` shows them\n`,
+  );
+  for (let n = 0; n <= 2000; n += 1) shell.write(`w${n}.workflow.yaml`, '');
+  expect(await shell.call(['runs', '--workflow', 'x'])).toMatchObject({ code: 0, stdout: `${ordinary}\n` });
+  expect(await shell.call(['runs', '--workflow', 'x', '--json'])).toMatchObject({
+    code: 0,
+    stdout: '{"runs":[]}\n',
+  });
+});

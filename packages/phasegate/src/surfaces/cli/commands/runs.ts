@@ -28,7 +28,7 @@ export const runs: CliCommand = {
     const query = queryOf(args);
     const caller = await callerOf(invocation);
     const found = await (await invocation.reach()).as(caller).runs(query);
-    const none = found.length === 0 ? await noneText(invocation, caller, query.workflow) : '';
+    const none = found.length === 0 && !out.json ? await noneText(invocation, caller, query.workflow) : '';
     await out.result({ runs: found.map(encodeLine) }, () => {
       if (found.length === 0) return none;
       const goals = found.some(({ goal }) => goal !== undefined);
@@ -51,25 +51,40 @@ export const runs: CliCommand = {
   },
 };
 
-/**
- * Nothing found. INVARIANT: an agent is not told whether others have runs; the same is said wherever there may be some.
- */
+/** Nothing found, and what may be the reason. */
 async function noneText(
   invocation: Invocation,
-  { kind }: Principal,
+  caller: Principal,
   workflow: string | undefined,
 ): Promise<string> {
-  if (workflow !== undefined && invocation.server === null) {
-    const known = (await (await invocation.project()).catalog.list()).map(({ id }) => id);
-    if (!known.includes(workflow))
-      return `no runs, and there is no workflow \`${oneLine(workflow)}\`${didYouMean(workflow, known)}; \`phasegate list\` shows them`;
-  }
-  if (kind !== 'agent' || invocation.server !== null) return 'no runs';
+  const text = await noRunsText(invocation, caller);
+  const unknown = workflow === undefined ? null : await unknownText(invocation, workflow);
+  return unknown === null ? text : `${text}${text === NONE ? ', and' : ';'} ${unknown}`;
+}
+
+const NONE = 'no runs';
+
+/** INVARIANT: an agent is not told whether others have runs; the same is said wherever there may be some. */
+async function noRunsText(invocation: Invocation, { kind }: Principal): Promise<string> {
+  if (kind !== 'agent' || invocation.server !== null) return NONE;
   const { humans, agents } = await invocation.open();
   const mayBeMore = (await humans.list()).length > 0 || (await agents.list()).length > 0;
   return mayBeMore
     ? 'no runs of yours; those that agents with keys hold are shown with `--as NAME`, to a human'
-    : 'no runs';
+    : NONE;
+}
+
+/** A name that no workflow has here; null where it has one, or where that cannot be known. */
+async function unknownText({ server, project }: Invocation, workflow: string): Promise<string | null> {
+  if (server !== null) return null;
+  try {
+    const known = (await (await project()).catalog.list()).map(({ id }) => id);
+    if (known.includes(workflow)) return null;
+    return `there is no workflow \`${oneLine(workflow)}\`${didYouMean(workflow, known)}; \`phasegate list\` shows them`;
+  } catch {
+    // Runs are there whatever lies among the workflows.
+    return null;
+  }
 }
 
 /** The beginning of a goal, with whose words it is: all of it is in `status`. */
