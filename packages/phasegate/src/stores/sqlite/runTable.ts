@@ -167,10 +167,15 @@ export function openRunTable(
     );
   }
 
-  /** Without its completions, which are only ever added to. */
+  function runNow(id: string): Run | undefined {
+    return read(id)?.run;
+  }
+
+  /** Without its completions; one that ended without its workflow, too, which no other run may have. */
   function light(row: RunRow): RunRow {
-    if (row.isLight === true || row.run.completions.length === 0) return row;
-    return { ...row, isLight: true, run: withLateHistory(row.run, (id) => read(id)?.run) };
+    if (row.isLight === true) return row;
+    const parts = ENDED.has(row.run.status) ? { run: runNow, workflow: workflows.load } : { run: runNow };
+    return { ...row, isLight: true, run: withLateHistory(row.run, parts) };
   }
 
   function read(id: string): RunRow | undefined {
@@ -311,7 +316,7 @@ export function openRunTable(
 /** Enough for the runs a server works on at a time, at a few KB each. */
 const MOST_KEPT = 1000;
 
-/** Of these little is kept, beside their workflows. */
+/** Of these little is kept. */
 const MOST_ENDED = 100;
 
 /** How much of memory a row takes, by the characters it was read from. */
@@ -319,7 +324,7 @@ function sizeOf({ isLight, stepsLength, stateLength, itemsLength, changesLength 
   return stateLength + (isLight === true ? itemsLength + changesLength : stepsLength);
 }
 
-// Nobody works on a run that ended, and its workflow may be a whole specification that no other run has.
+// Nobody works on a run that ended.
 const ENDED: ReadonlySet<Run['status']> = new Set(['completed', 'stopped']);
 
 interface Unwritten {
