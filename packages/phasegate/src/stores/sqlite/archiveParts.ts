@@ -19,7 +19,7 @@ export interface ArchivePartsOf extends AuditKnowledge {
   readonly archived: ArchiveTable;
   readonly audit: Pick<AuditTable, 'settle'>;
   readonly heads: Pick<HeadTable, 'append' | 'require'>;
-  readonly runs: Pick<RunTable, 'write'>;
+  readonly runs: Pick<RunTable, 'moved' | 'write'>;
   readonly commits: GroupCommit;
   asking<T>(question: () => T): Promise<T>;
   verify(): Promise<AuditReport>;
@@ -70,8 +70,10 @@ export function archiveParts(parts: ArchivePartsOf): Required<ArchiveStore> {
           // Before the rows go: no record may get a number that a reader of the feed has seen.
           heads.append([{ ...noteOf(slice), principal: by }]);
           audit.settle();
-          for (const { key, ...run } of slice)
+          for (const { key, ...run } of slice) {
             archived.move({ key, texts: texts(key) }, { ...run, file, sha256, archivedAt: time });
+            runs.moved(run.run);
+          }
         }),
       );
       return { file, sha256, runs: moved.length, records };

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
-import { sampleDraft } from '@phasegate/core/store-contract';
+import { create, sampleDraft } from '@phasegate/core/store-contract';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Archiving, end, LATER, makeArchiving } from '../fixtures/archiving.ts';
+import { sampleRun } from '../fixtures/sampleRun.ts';
 
 /** Records of a run, two of which are more than a slice. */
 const LARGE = 1_500;
@@ -97,4 +98,20 @@ test('an archive that was cut off hides no run that is gone, and none that was p
   expect(await found({ archives: [file] })).toContainEqual(['archive_invalid', null]);
   state.putBack(copy, 'r1');
   expect(await found({ archives: [file] })).toContainEqual(['state_edited', null]);
+});
+
+test('a store that archived runs has them no more, and a write to one of them fails no other', async () => {
+  await archiving.using(async (store) => {
+    await create(store, sampleRun('r4'));
+    for (const id of ['r1', 'r2', 'r3']) expect((await store.load(id))?.run.status).toBe('completed');
+    await store.archive?.({ before: LATER, file: archiving.file, by: 'human:maria' });
+
+    expect(await store.load('r1')).toBeUndefined();
+    const notes = await Promise.all(
+      ['r1', 'r4', 'r2'].map((id) => store.note(id, [sampleDraft('tool_judged')])),
+    );
+    expect(notes).toEqual([false, true, false]);
+    expect(await store.archivedRun?.('r1')).toMatchObject({ file: archiving.file });
+  });
+  expect(await archiving.found({ archives: [archiving.file] })).toEqual([]);
 });

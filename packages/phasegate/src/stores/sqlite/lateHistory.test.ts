@@ -25,6 +25,7 @@ test('a run that ended is asked about again and again without its evidence being
 
   parsed.length = 0;
   for (let n = 0; n < 20; n += 1) {
+    await forgotten();
     expect((await store.load('r1'))?.run).toMatchObject({ id: 'r1', status: 'completed' });
     expect(await store.note('r1', [sampleDraft('token_refused')])).toBe(true);
   }
@@ -48,6 +49,7 @@ test('live runs that are large together cost no more than their phases, and go o
 
   parsed.length = 0;
   for (let round = 0; round < 3; round += 1) {
+    await forgotten();
     for (const { id, status } of runs) {
       expect(store.peek?.(id, null).run).toMatchObject({ id, status });
       expect(await store.note(id, [sampleDraft('tool_judged')])).toBe(true);
@@ -77,9 +79,7 @@ test('what a run is kept without is held by nobody, and read as it was, whatever
     return light;
   };
   const light = made();
-  // What was looked at in a turn is not collected before its end.
-  await new Promise((resolve) => setImmediate(resolve));
-  collect();
+  await forgotten();
 
   expect(light.completions).toHaveLength(1);
   expect(light.completions[0]).toBe(later.completions[0]);
@@ -89,13 +89,14 @@ test('what a run is kept without is held by nobody, and read as it was, whatever
 test('a run that was taken away is said to be so', async () => {
   const made = () => withLateHistory(withCompletions(sampleRun('r1'), [{ a: 1 }]), { run: () => undefined });
   const light = made();
-  await new Promise((resolve) => setImmediate(resolve));
-  collect();
+  await forgotten();
 
   expect(() => light.completions).toThrow(expect.objectContaining({ code: 'run_changed' }));
 });
 
-function collect(): void {
+/** What was looked at in a turn is not collected before its end. */
+async function forgotten(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
   setFlagsFromString('--expose-gc');
   const gc: () => void = runInNewContext('gc');
   gc();

@@ -76,6 +76,8 @@ export interface RunTable {
   inTheWayOf(run: Run): RunSummary | undefined;
   /** Whether the run comes to hold a workspace that another one has; the batch's own count too. */
   isKeptOut(before: Run | undefined, run: Run): boolean;
+  /** The batch has taken the run's rows away. */
+  moved(id: string): void;
   /** Nothing happens in the run since then; with null nobody need look before it is written. */
   rest(row: RunRow, since: string | null): void;
   doubt(): void;
@@ -168,7 +170,14 @@ export function openRunTable(
   }
 
   function runNow(id: string): Run | undefined {
-    return read(id)?.run;
+    try {
+      return read(id)?.run;
+    } catch (error) {
+      // Asked by the one who has the run, wherever that is: the store may be closed by then.
+      if (error instanceof PhasegateError) throw error;
+      const message = `run \`${id}\` cannot be read to its end any more`;
+      throw new PhasegateError('store_unavailable', message, { cause: error });
+    }
   }
 
   /** Without its completions; one that ended without its workflow, too, which no other run may have. */
@@ -267,7 +276,8 @@ export function openRunTable(
       for (const [id, change] of unwritten) {
         const row = rows.current(id);
         if (row === undefined) continue;
-        const sealed = { ...row, mac: sealStored(seal, { runId: id, ...row.run, ...row }) };
+        const { workflowHash } = row.run;
+        const sealed = { ...row, mac: sealStored(seal, { runId: id, workflowHash, ...row }) };
         writeOne(sealed, change);
         rows.change(id, sealed);
       }
@@ -293,6 +303,10 @@ export function openRunTable(
       }
       const written = finding.inPlaces(places, unwritten.size + 2);
       return written.some((other) => other.run !== run.id && !unwritten.has(other.run));
+    },
+    moved(id) {
+      unwritten.delete(id);
+      rows.change(id, null);
     },
     rest(row, since) {
       const { id } = row.run;
