@@ -1,9 +1,10 @@
-import type { Json } from '@phasegate/core';
+import type { Json, Run } from '@phasegate/core';
 import { expect, test } from 'vitest';
 import { openMemoryProject } from '../fixtures/openMemoryProject.ts';
 import type { FeedRecord, FeedSince } from '../ports.ts';
-import { isWithin } from './allowedCall.ts';
+import { type AllowedCall, isWithin } from './allowedCall.ts';
 import { createCallsInAudit } from './callsInAudit.ts';
+import { heldIn, isBeside } from './heldIn.ts';
 import { createKeptCalls, type KeptCalls } from './keptCalls.ts';
 
 const MINUTE = 60_000;
@@ -133,30 +134,59 @@ test('a call ends where it was carried out, whatever else goes on, also when tha
   ]);
 });
 
-test('who held a run is known from the first time in its phase, and not where it may have been let go', async () => {
-  const { audit, record, bob } = await bed('memory', () => createKeptCalls({ calls: 40, ofRun: 5, open: 6 }));
-  const handed = (event: 'run_claimed' | 'run_released', minute: number, run = bob.run) => ({
+test('who held a run, or an item of it, is known from the first time in its phase, and where it was forgotten all may have', async () => {
+  const { audit, record, ada, bob } = await bed('memory', () =>
+    createKeptCalls({ calls: 40, ofRun: 5, open: 40 }),
+  );
+  const handed = (event: Draft['event'], { name }: Who, minute: number, run = bob.run) => ({
     run,
     event,
     time: at(minute),
-    principal: 'agent:bob',
-    data: { holder: 'bob' },
+    principal: `agent:${name}`,
+    data: event === 'item_completed' ? {} : { holder: name },
   });
+  const before = (name: string, from: number, until = from) => ({
+    ...NO_CALL,
+    principal: `agent:${name}`,
+    started: Date.parse(at(from)),
+    ended: Date.parse(at(until)),
+    carriedOut: true,
+  });
+  const run = {
+    ...entered(bob, 0),
+    holder: 'bob',
+    work: { ...entered(bob, 0).work, items: null },
+  } as unknown as Run;
+  const isExcused = async (call: AllowedCall) => {
+    const { handovers } = await audit.since(run, []);
+    return isBeside(heldIn(run, handovers)(call.principal), call);
+  };
   await record([
-    handed('run_claimed', -1),
-    handed('run_claimed', 1),
-    handed('run_released', 2),
-    handed('run_claimed', 3),
+    handed('run_claimed', bob, -1),
+    handed('run_claimed', bob, 1),
+    handed('run_released', bob, 2),
+    handed('item_claimed', ada, 2),
+    handed('item_completed', ada, 4),
+    handed('run_claimed', bob, 5),
   ]);
-  const known = await audit.since(entered(bob, 0), []);
-  for (let n = 0; n < 4; n += 1) await record([handed('run_claimed', 4 + n)]);
-  const lost = await audit.since(entered(bob, 0), []);
-  const later = await audit.since(entered(bob, 8), []);
 
-  expect(known.handovers.isCut).toBe(false);
-  expect(known.handovers.ofAgents.get('bob')?.map(({ took }) => took)).toEqual([true, false, true]);
-  expect(lost.handovers.isCut).toBe(true);
-  expect(later.handovers.isCut).toBe(false);
+  expect(await isExcused(before('bob', 0.5))).toBe(true);
+  expect(await isExcused(before('bob', 3))).toBe(false);
+  expect(await isExcused(before('ada', 1))).toBe(true);
+  expect(await isExcused(before('ada', 3))).toBe(false);
+  expect(await isExcused(before('ada', 4.5))).toBe(true);
+  expect(await isExcused(before('eve', 3))).toBe(true);
+
+  // An agent that hands over without end makes others forget nothing of anybody else.
+  for (let n = 0; n < 30; n += 1) await record([handed('run_claimed', { run: bob.run, name: 'eve' }, 6 + n)]);
+  expect(await isExcused(before('ada', 3))).toBe(false);
+  expect(await isExcused(before('ada', 4.5))).toBe(true);
+  expect(await isExcused(before('eve', 3))).toBe(false);
+  // Where there are too many runs, what is forgotten excuses nothing.
+  for (let n = 0; n < 30; n += 1)
+    await record([handed('run_claimed', ada, 40, n % 2 === 0 ? ada.run : bob.run)]);
+  expect(await isExcused(before('bob', 0.5))).toBe(false);
+  expect(await isExcused(before('someone', 3))).toBe(false);
 });
 
 test('only so much is kept, and the agent that has most loses its own', async () => {
@@ -204,6 +234,8 @@ function feedRecord(id: number, run: string, { tool, paths }: { tool: string; pa
   return record as unknown as FeedRecord;
 }
 
+const NO_CALL = { run: 'other', seq: 1, tool: 'write_files', what: '', wrote: ['a'] };
+
 type Who = { readonly run: string; readonly name: string };
 
 async function bed(kind: 'memory' | 'sqlite', make: () => KeptCalls = createKeptCalls) {
@@ -245,7 +277,13 @@ async function bed(kind: 'memory' | 'sqlite', make: () => KeptCalls = createKept
 type Sizes = ReturnType<KeptCalls['size']>;
 
 interface Draft {
-  readonly event: 'tool_judged' | 'tool_executed' | 'run_claimed' | 'run_released';
+  readonly event:
+    | 'tool_judged'
+    | 'tool_executed'
+    | 'run_claimed'
+    | 'run_released'
+    | 'item_claimed'
+    | 'item_completed';
   readonly time: string;
   readonly principal: string;
   readonly data: Json;

@@ -1,7 +1,7 @@
 import { own, type Run } from '@phasegate/core';
 import type { FeedRecord, Store } from '../ports.ts';
 import { type AllowedCall, COARSE_MS, LONGEST_MS } from './allowedCall.ts';
-import { createKeptCalls, type Handovers, type KeptCalls } from './keptCalls.ts';
+import { createKeptCalls, type Handovers, type KeptCalls, type TakenRecord } from './keptCalls.ts';
 
 /** What the audit has of calls and handovers since a run entered its phase. */
 export interface CallsSince {
@@ -55,7 +55,7 @@ export function createCallsInAudit(
     const end = await store.feedEnd();
     while (now.after === undefined || now.after < end) {
       const page = await store.feedSince({
-        events: ['tool_judged', 'tool_executed', 'run_claimed', 'run_released'],
+        events: EVENTS,
         since: new Date(now.from).toISOString(),
         limit: PAGE,
         ...(now.after === undefined ? {} : { after: now.after }),
@@ -94,11 +94,22 @@ interface Known {
   readonly calls: KeptCalls;
 }
 
+/** What each record is to the fence. The one who completes an item lets it go. */
+const SAYS = {
+  run_claimed: 'took',
+  item_claimed: 'took',
+  run_released: 'let go',
+  item_released: 'let go',
+  item_completed: 'let go',
+  tool_executed: 'executed',
+  tool_judged: 'allowed',
+} as const satisfies Partial<Record<FeedRecord['event'], TakenRecord>>;
+
+const EVENTS = Object.keys(SAYS) as (keyof typeof SAYS)[];
+
 function take(calls: KeptCalls, record: FeedRecord): void {
-  if (record.event === 'run_claimed') calls.take(record, 'took');
-  else if (record.event === 'run_released') calls.take(record, 'let go');
-  else if (record.event === 'tool_executed') calls.take(record, 'executed');
-  else if (own(record.data, 'allowed') === true) calls.take(record, 'allowed');
+  const said = SAYS[record.event as keyof typeof SAYS];
+  if (said !== 'allowed' || own(record.data, 'allowed') === true) calls.take(record, said);
 }
 
 function nextTurn(): Promise<void> {

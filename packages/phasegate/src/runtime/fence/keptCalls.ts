@@ -2,9 +2,8 @@ import { own } from '@phasegate/core';
 import type { FeedRecord } from '../ports.ts';
 import { type AllowedCall, callOf, endOf, keyOf, keysOf, lastsUntil, lookKey } from './allowedCall.ts';
 
-/** When an agent took up a run, or let it go. */
+/** When an agent took up a run or an item of it, or let it go. */
 export interface Handover {
-  readonly holder: string;
   /** ISO time. */
   readonly time: string;
   readonly took: boolean;
@@ -12,9 +11,16 @@ export interface Handover {
 
 /** The handovers of a run since a time. */
 export interface Handovers {
-  /** Of each agent, in their order. */
-  readonly ofAgents: ReadonlyMap<string, readonly Handover[]>;
-  /** Whether there may have been more. */
+  /** Of each agent of which some are known, in their order. */
+  readonly ofAgents: ReadonlyMap<string, KnownHandovers>;
+  /** Whether nothing may be known of some agents: then any other may have held it. */
+  readonly isCut: boolean;
+}
+
+/** What is known of one agent. */
+export interface KnownHandovers {
+  readonly handovers: readonly Handover[];
+  /** Whether there were more before these. */
   readonly isCut: boolean;
 }
 
@@ -73,7 +79,7 @@ export function createKeptCalls(limits: KeptCallsLimits = LIMITS): KeptCalls {
   const ofRuns = new Map<string, Kept[]>();
   const ofAgents = new Map<string, { calls: Kept[]; weight: number }>();
   const begun = new Map<string, Kept>();
-  const handed = new Map<string, KeptHandovers>();
+  const handed = new Map<string, Map<string, KeptHandovers>>();
   let [weight, count, lostAt] = [0, 0, ''];
 
   function list(kept: Kept): void {
@@ -136,24 +142,30 @@ export function createKeptCalls(limits: KeptCallsLimits = LIMITS): KeptCalls {
     letGo(most.slice(0, Math.ceil(most.length / 4)).map(([, kept]) => kept));
   }
 
-  function takeHandover({ run, time, data }: FeedRecord, took: boolean): void {
-    const holder = own(data, 'holder');
-    if (run === null || typeof holder !== 'string') return;
-    const before = handed.get(run) ?? NEVER_HANDED;
-    const all = [...before.handovers, { holder, time, took }];
+  function takeHandover({ run, time, data, principal }: FeedRecord, took: boolean): void {
+    const said = own(data, 'holder');
+    const holder = typeof said === 'string' ? said : agentIn(principal);
+    if (run === null || holder === null) return;
+    const ofRun = handed.get(run) ?? new Map<string, KeptHandovers>();
+    const before = ofRun.get(holder) ?? { handovers: [], lostAt: '' };
+    const all = [...before.handovers, { time, took }];
     const [lost, ...rest] = all;
-    const isFull = all.length > MOST_OF_RUN;
+    // An agent that hands over without end loses its own, and is taken to have held the run all the time.
+    const isFull = all.length > MOST_OF_AGENT;
+    ofRun.set(holder, isFull ? { handovers: rest, lostAt: lost?.time ?? '' } : { ...before, handovers: all });
     handed.delete(run);
-    handed.set(run, isFull ? { handovers: rest, lostAt: lost?.time ?? '' } : { ...before, handovers: all });
+    handed.set(run, ofRun);
     count += isFull ? 0 : 1;
     if (count > limits.open) letGoRun();
   }
 
   function letGoRun(): void {
-    const [oldest, { handovers }] = handed.entries().next().value as [string, KeptHandovers];
+    const [oldest, ofRun] = handed.entries().next().value as [string, Map<string, KeptHandovers>];
     handed.delete(oldest);
-    count -= handovers.length;
-    for (const { time } of handovers) if (time > lostAt) lostAt = time;
+    for (const { handovers } of ofRun.values()) {
+      count -= handovers.length;
+      for (const { time } of handovers) if (time > lostAt) lostAt = time;
+    }
   }
 
   return {
@@ -163,6 +175,7 @@ export function createKeptCalls(limits: KeptCallsLimits = LIMITS): KeptCalls {
       const kept = begun.get(keyOf(record));
       if (kept === undefined) return;
       kept.call = { ...kept.call, ended: endOf(record), carriedOut: true };
+      begun.delete(kept.key);
       if (!kept.isListed) list(kept);
     },
     of({ run, since, paths }) {
@@ -172,10 +185,12 @@ export function createKeptCalls(limits: KeptCallsLimits = LIMITS): KeptCalls {
       return inOrder.flatMap(({ call }) => (lastsUntil(call) >= since ? [call] : []));
     },
     handovers(run, since) {
-      const found = handed.get(run) ?? NEVER_HANDED;
-      const wanted = found.handovers.filter(({ time }) => time >= since);
-      const isCut = found.lostAt >= since || lostAt >= since;
-      return { ofAgents: Map.groupBy(wanted, ({ holder }) => holder), isCut };
+      const ofAgents = new Map<string, KnownHandovers>();
+      for (const [name, { handovers, lostAt: lost }] of handed.get(run) ?? []) {
+        const known = handovers.filter(({ time }) => time >= since);
+        if (known.length > 0) ofAgents.set(name, { handovers: known, isCut: lost >= since });
+      }
+      return { ofAgents, isCut: lostAt >= since };
     },
     size: () => ({ calls: weight, open: begun.size, handovers: count }),
   };
@@ -192,10 +207,12 @@ interface KeptHandovers {
   readonly lostAt: string;
 }
 
-const NEVER_HANDED: KeptHandovers = { handovers: [], lostAt: '' };
+/** Of one run. */
+const MOST_OF_AGENT = 20;
 
-/** Nobody takes up a run so often in one phase who does not want to be forgotten. */
-const MOST_OF_RUN = 100;
+function agentIn(principal: string): string | null {
+  return principal.startsWith('agent:') ? principal.slice('agent:'.length) : null;
+}
 
 /** Of so many letters a text counts as one more call. */
 const LONG = 200;

@@ -257,8 +257,8 @@ export function createWorkspaceFence(parts: WorkspaceFenceParts): WorkspaceFence
       // The same path in another folder is another file.
       if (mayHaveWorked(other, run.work.enteredAt) && other?.folder === run.folder) atWork.add(id);
     }
-    const held = heldIn(run, handovers);
-    return written.filter((call) => atWork.has(call.run) && isBeside(held.get(call.principal), call));
+    const heldBy = heldIn(run, handovers);
+    return written.filter((call) => atWork.has(call.run) && isBeside(heldBy(call.principal), call));
   }
 }
 
