@@ -32,6 +32,18 @@ phases:
   A: { allowed_tools: [write_files], writes: ["**"] }
   B: { instructions: more }
 `,
+  'items.workflow.yaml': `
+workflow: items
+enforcement: { workspace: shared }
+phases:
+  PLAN:
+    allowed_tools: [write_files]
+    writes: ["src/**"]
+    required_evidence: { list: { type: list, rule: non_empty } }
+    gate: { human: { prompt: Go on?, options: [{ label: Go }, { label: Stop, next: null }] } }
+  EACH: { allowed_tools: [write_files], writes: ["src/**"], parallel: true, parallel_key: list }
+  END: { instructions: more }
+`,
   'package.json': '{}\n',
   'src/a.txt': 'a\n',
 };
@@ -96,6 +108,24 @@ test.each([
   });
 });
 
+test('nor by taking an item of it for the first time afterwards', async () => {
+  const siege = await laySiege({ files: FILES, here: true, human: true });
+  const ada = await siege.agent('ada');
+  await siege.queue('items');
+  const { run, token } = await siege.claim('ada', ada);
+  expectStatus(await complete(siege, token, { list: ['x', 'y'] }), 202);
+  const { gate = null, shown = null } = (await siege.ask('GET', `/runs/${run}/gate`)).body;
+  expectStatus(await siege.ask('POST', `/runs/${run}/decisions`, { gate, shown, option: 'Go' }), 200);
+  const wider = await claimRun(siege, ada, await siege.queue('wide'));
+  await write(siege, String(wider.phase_token), 'package.json');
+  const item = await siege.claim('ada', ada);
+
+  const refused = await complete(siege, item.token);
+
+  expect(item.run).toBe(run);
+  expect(refused).toMatchObject({ status: 409, body: { error: 'scope_violation' } });
+});
+
 test('a call that is over takes no file away: one that is gone since is nobody’s', async () => {
   const siege = await laySiege({ files: FILES, here: true });
   const [ada, bob] = [await siege.agent('ada'), await siege.agent('bob')];
@@ -150,11 +180,17 @@ async function execute(siege: Siege, token: string, call: JsonObject): Promise<r
   return expectStatus(await siege.send(sent), 200).body.results as readonly JsonObject[];
 }
 
-function complete(siege: Siege, token: string) {
+async function claimRun(siege: Siege, key: string, run: string): Promise<JsonObject> {
+  const path = '/api/v1/tasks/claim';
+  const body = { agent_id: 'ada', task_id: run };
+  return expectStatus(await siege.send({ method: 'POST', path, headers: [bearer(key)], body }), 200).body;
+}
+
+function complete(siege: Siege, token: string, artifacts: JsonObject = {}) {
   return siege.send({
     method: 'POST',
     path: '/api/v1/tasks/transition',
     headers: [bearer(token)],
-    body: { artifacts: {} },
+    body: { artifacts },
   });
 }

@@ -53,6 +53,11 @@ export function keyOf({ run, principal, data }: AuditRecord): string {
   return typeof call === 'string' ? call : `${run} ${principal} ${String(own(data, 'tool'))}`;
 }
 
+/** The name of an agent; null for another principal. */
+export function agentIn(principal: string): string | null {
+  return principal.startsWith('agent:') ? principal.slice('agent:'.length) : null;
+}
+
 /** The command line or the paths, in short. */
 function whatOf(input: Json | undefined): string {
   const command = own(input ?? null, 'command');

@@ -97,10 +97,10 @@ interface Known {
 /** What each record is to the fence. The one who completes an item lets it go. */
 const SAYS = {
   run_claimed: 'took',
-  item_claimed: 'took',
+  item_claimed: 'took item',
   run_released: 'let go',
-  item_released: 'let go',
-  item_completed: 'let go',
+  item_released: 'let go of item',
+  item_completed: 'let go of item',
   tool_executed: 'executed',
   tool_judged: 'allowed',
 } as const satisfies Partial<Record<FeedRecord['event'], TakenRecord>>;

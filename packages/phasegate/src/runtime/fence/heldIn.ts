@@ -1,7 +1,7 @@
 import type { Run } from '@phasegate/core';
 import { heldItems } from '@phasegate/core/engine';
-import { type AllowedCall, lastsUntil } from './allowedCall.ts';
-import type { Handovers } from './keptCalls.ts';
+import { type AllowedCall, agentIn, lastsUntil } from './allowedCall.ts';
+import type { Handover, Handovers } from './keptCalls.ts';
 
 /** In which time of its phase an agent may have held the run, in milliseconds since the epoch. */
 export interface HeldIn {
@@ -14,22 +14,27 @@ export type HeldBy = (principal: string) => HeldIn | undefined;
 
 /** From when, at the earliest, to when, at the latest, each agent has held the run or an item of it. */
 export function heldIn(run: Run, { ofAgents, isCut }: Handovers): HeldBy {
-  const held = new Map<string, HeldIn>();
+  const holders = agentsOf(run);
   const entered = Date.parse(run.work.enteredAt);
-  for (const [name, { handovers, isCut: isOneCut }] of ofAgents) {
-    const [first, last] = [handovers[0], handovers.at(-1)];
-    if (first === undefined || last === undefined) continue;
-    // One who let it go first had it when the phase was entered.
-    const from = first.took && !isOneCut && !isCut ? Date.parse(first.time) : entered;
-    held.set(`agent:${name}`, { from, until: last.took ? Number.POSITIVE_INFINITY : Date.parse(last.time) });
-  }
-  for (const name of agentsOf(run)) {
-    const from = held.get(`agent:${name}`)?.from ?? entered;
-    held.set(`agent:${name}`, { from, until: Number.POSITIVE_INFINITY });
-  }
-  // Where handovers were let go, nobody is known not to have held it: what is forgotten excuses nothing.
-  const unknown = isCut ? { from: entered, until: Number.POSITIVE_INFINITY } : undefined;
-  return (principal) => held.get(principal) ?? unknown;
+  // What is forgotten excuses nothing: nobody of whom some was let go is known not to have held it.
+  return (principal) => {
+    const name = agentIn(principal);
+    if (name === null) return undefined;
+    const handovers = ofAgents.get(name) ?? [];
+    const last = handovers.at(-1);
+    const isHolding = holders.includes(name) || isCut(name);
+    if (last === undefined && !isHolding) return undefined;
+    const until = isHolding || last?.took !== false ? Number.POSITIVE_INFINITY : Date.parse(last.time);
+    return { from: isCut(name) ? entered : heldFrom(run, name, handovers), until };
+  };
+}
+
+/** Who let it go first, or holds the run and did not take it up since, had it when the phase was entered. */
+function heldFrom(run: Run, name: string, handovers: readonly Handover[]): number {
+  const [first] = handovers;
+  const whole = handovers.find(({ ofRun }) => ofRun);
+  const hadIt = whole === undefined ? run.holder === name : !whole.took;
+  return Date.parse(first?.took === true && !hadIt ? first.time : run.work.enteredAt);
 }
 
 /** Whether a call was none of one who held the run then. */

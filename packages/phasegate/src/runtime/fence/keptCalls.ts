@@ -1,27 +1,31 @@
 import { own } from '@phasegate/core';
 import type { FeedRecord } from '../ports.ts';
-import { type AllowedCall, callOf, endOf, keyOf, keysOf, lastsUntil, lookKey } from './allowedCall.ts';
+import {
+  type AllowedCall,
+  agentIn,
+  callOf,
+  endOf,
+  keyOf,
+  keysOf,
+  lastsUntil,
+  lookKey,
+} from './allowedCall.ts';
 
 /** When an agent took up a run or an item of it, or let it go. */
 export interface Handover {
   /** ISO time. */
   readonly time: string;
   readonly took: boolean;
+  /** The run itself, and not an item of it. */
+  readonly ofRun: boolean;
 }
 
 /** The handovers of a run since a time. */
 export interface Handovers {
   /** Of each agent of which some are known, in their order. */
-  readonly ofAgents: ReadonlyMap<string, KnownHandovers>;
-  /** Whether nothing may be known of some agents: then any other may have held it. */
-  readonly isCut: boolean;
-}
-
-/** What is known of one agent. */
-export interface KnownHandovers {
-  readonly handovers: readonly Handover[];
-  /** Whether there were more before these. */
-  readonly isCut: boolean;
+  readonly ofAgents: ReadonlyMap<string, readonly Handover[]>;
+  /** Whether there may have been more of an agent: then it may have held the run at any time. */
+  isCut(agent: string): boolean;
 }
 
 /** What is asked of it. */
@@ -46,7 +50,7 @@ export interface KeptCalls {
 }
 
 /** What a record is to the fence. */
-export type TakenRecord = 'took' | 'let go' | 'executed' | 'allowed';
+export type TakenRecord = 'took' | 'took item' | 'let go' | 'let go of item' | 'executed' | 'allowed';
 
 /** How much is kept. */
 export interface KeptCallsLimits {
@@ -71,15 +75,20 @@ interface Kept {
 
 /**
  * Makes it. INVARIANT: it holds so many and not more, and what is let go excuses nothing: where others wrote more than
- * that, a change of theirs may be refused, and none is let through. The agent that has most loses its oldest calls, so
- * that no single agent pushes out what others did.
+ * that, a change of theirs may be refused, and none is let through. The agent that has most loses its oldest calls and
+ * handovers, so that no single agent pushes out what others did.
  */
 export function createKeptCalls(limits: KeptCallsLimits = LIMITS): KeptCalls {
   const byPath = new Map<string, Kept[]>();
   const ofRuns = new Map<string, Kept[]>();
   const ofAgents = new Map<string, { calls: Kept[]; weight: number }>();
   const begun = new Map<string, Kept>();
+  /** By run and agent. */
   const handed = new Map<string, Map<string, KeptHandovers>>();
+  /** How many of each agent. */
+  const counts = new Map<string, number>();
+  /** When the newest of an agent's handovers was recorded that were let go with their run. */
+  const lostOf = new Map<string, string>();
   let [weight, count, lostAt] = [0, 0, ''];
 
   function list(kept: Kept): void {
@@ -142,35 +151,57 @@ export function createKeptCalls(limits: KeptCallsLimits = LIMITS): KeptCalls {
     letGo(most.slice(0, Math.ceil(most.length / 4)).map(([, kept]) => kept));
   }
 
-  function takeHandover({ run, time, data, principal }: FeedRecord, took: boolean): void {
+  function takeHandover({ run, time, data, principal }: FeedRecord, one: Omit<Handover, 'time'>): void {
     const said = own(data, 'holder');
     const holder = typeof said === 'string' ? said : agentIn(principal);
     if (run === null || holder === null) return;
     const ofRun = handed.get(run) ?? new Map<string, KeptHandovers>();
     const before = ofRun.get(holder) ?? { handovers: [], lostAt: '' };
-    const all = [...before.handovers, { time, took }];
+    const all = [...before.handovers, { time, ...one }];
     const [lost, ...rest] = all;
     // An agent that hands over without end loses its own, and is taken to have held the run all the time.
     const isFull = all.length > MOST_OF_AGENT;
     ofRun.set(holder, isFull ? { handovers: rest, lostAt: lost?.time ?? '' } : { ...before, handovers: all });
     handed.delete(run);
     handed.set(run, ofRun);
-    count += isFull ? 0 : 1;
-    if (count > limits.open) letGoRun();
+    if (!isFull) countUp(holder, 1);
+    if (count > limits.open) letGoHandovers();
   }
 
-  function letGoRun(): void {
-    const [oldest, ofRun] = handed.entries().next().value as [string, Map<string, KeptHandovers>];
-    handed.delete(oldest);
-    for (const { handovers } of ofRun.values()) {
-      count -= handovers.length;
-      for (const { time } of handovers) if (time > lostAt) lostAt = time;
+  function countUp(agent: string, by: number): void {
+    count += by;
+    const left = (counts.get(agent) ?? 0) + by;
+    if (left === 0) counts.delete(agent);
+    else counts.set(agent, left);
+  }
+
+  /** The older half of the agent that has most, run by run. */
+  function letGoHandovers(): void {
+    const [agent, most] = [...counts].reduce((one, other) => (other[1] > one[1] ? other : one));
+    const stays = most / 2;
+    for (const [run, ofRun] of handed) {
+      if ((counts.get(agent) ?? 0) <= stays) break;
+      const known = ofRun.get(agent);
+      if (known === undefined) continue;
+      ofRun.delete(agent);
+      if (ofRun.size === 0) handed.delete(run);
+      countUp(agent, -known.handovers.length);
+      const newest = known.handovers.at(-1)?.time ?? known.lostAt;
+      if (newest > (lostOf.get(agent) ?? '')) lostOf.set(agent, newest);
     }
+    if (lostOf.size > limits.open) forgetWhoLost();
+  }
+
+  /** From then on any agent may have held any run. */
+  function forgetWhoLost(): void {
+    for (const time of lostOf.values()) if (time > lostAt) lostAt = time;
+    lostOf.clear();
   }
 
   return {
     take(record, said) {
-      if (said === 'took' || said === 'let go') return takeHandover(record, said === 'took');
+      const handover = HANDOVERS[said];
+      if (handover !== undefined) return takeHandover(record, handover);
       if (said === 'allowed') return takeAllowed(record);
       const kept = begun.get(keyOf(record));
       if (kept === undefined) return;
@@ -185,12 +216,17 @@ export function createKeptCalls(limits: KeptCallsLimits = LIMITS): KeptCalls {
       return inOrder.flatMap(({ call }) => (lastsUntil(call) >= since ? [call] : []));
     },
     handovers(run, since) {
-      const ofAgents = new Map<string, KnownHandovers>();
-      for (const [name, { handovers, lostAt: lost }] of handed.get(run) ?? []) {
+      const ofRun = handed.get(run);
+      const ofAgents = new Map<string, readonly Handover[]>();
+      for (const [name, { handovers }] of ofRun ?? []) {
         const known = handovers.filter(({ time }) => time >= since);
-        if (known.length > 0) ofAgents.set(name, { handovers: known, isCut: lost >= since });
+        if (known.length > 0) ofAgents.set(name, known);
       }
-      return { ofAgents, isCut: lostAt >= since };
+      const isCut = (name: string) =>
+        [lostAt, lostOf.get(name), ofRun?.get(name)?.lostAt].some(
+          (lost) => lost !== undefined && lost >= since,
+        );
+      return { ofAgents, isCut };
     },
     size: () => ({ calls: weight, open: begun.size, handovers: count }),
   };
@@ -201,6 +237,13 @@ function weightOf({ call: { wrote } }: Kept): number {
   return Math.max(1, texts);
 }
 
+const HANDOVERS: Partial<Record<TakenRecord, Omit<Handover, 'time'>>> = {
+  took: { took: true, ofRun: true },
+  'took item': { took: true, ofRun: false },
+  'let go': { took: false, ofRun: true },
+  'let go of item': { took: false, ofRun: false },
+};
+
 interface KeptHandovers {
   readonly handovers: readonly Handover[];
   /** When the newest was recorded that is not kept; empty where all are. */
@@ -209,10 +252,6 @@ interface KeptHandovers {
 
 /** Of one run. */
 const MOST_OF_AGENT = 20;
-
-function agentIn(principal: string): string | null {
-  return principal.startsWith('agent:') ? principal.slice('agent:'.length) : null;
-}
 
 /** Of so many letters a text counts as one more call. */
 const LONG = 200;
