@@ -59,7 +59,7 @@ const FAMILIES: Readonly<Record<string, number>> = {
   'range.js': 48,
   'remote.js': 49,
   'rolldown-runtime.js': 3,
-  'rules.js': 223,
+  'rules.js': 224,
   'runner.js': 123,
   'sax.js': 39,
   'search.js': 61,
