@@ -18,31 +18,34 @@ afterAll(() => {
   }
 });
 
-test('two who start the server at once find the same one, hooks reach it by its socket alone, and `down` ends it', async () => {
-  const project = makeProject({ ...ERRAND, 'phasegate.config.json': `{ "port": ${await freePort()} }` });
+test.runIf(FULL)(
+  'two who start the server at once find the same one, hooks reach it by its socket alone, and `down` ends it',
+  async () => {
+    const project = makeProject({ ...ERRAND, 'phasegate.config.json': `{ "port": ${await freePort()} }` });
 
-  const both = await Promise.all([up(project), up(project)]);
+    const both = await Promise.all([up(project), up(project)]);
 
-  const [first, second] = both;
-  expect(first?.pid).toBe(second?.pid);
-  expect(both.filter(({ started }) => started)).toHaveLength(1);
-  expect(first?.socket).toBe(hookSocketFor(project.stateDir));
-  expect(await ask(first?.socket, '/healthz')).toMatchObject({ status: 200, body: '{"status":"ok"}' });
-  // What needs a credential elsewhere is not there at all.
-  expect(await ask(first?.socket, '/api/v1/runs')).toMatchObject({ status: 404 });
-  expect(await ask(first?.socket, '/mcp')).toMatchObject({ status: 404 });
-  const doctor = await asProcess(project, ['doctor']);
-  expect(doctor.stdout).toContain(`${first?.url} (process ${first?.pid}, ends after 1 h without use)`);
-  const run = await phasegate(project, ['start', 'errand', '--json']);
-  expect((await asProcess(project, ['status', String(run.json.run)])).stdout).toContain(
-    `server ${first?.url}`,
-  );
+    const [first, second] = both;
+    expect(first?.pid).toBe(second?.pid);
+    expect(both.filter(({ started }) => started)).toHaveLength(1);
+    expect(first?.socket).toBe(hookSocketFor(project.stateDir));
+    expect(await ask(first?.socket, '/healthz')).toMatchObject({ status: 200, body: '{"status":"ok"}' });
+    // What needs a credential elsewhere is not there at all.
+    expect(await ask(first?.socket, '/api/v1/runs')).toMatchObject({ status: 404 });
+    expect(await ask(first?.socket, '/mcp')).toMatchObject({ status: 404 });
+    const doctor = await asProcess(project, ['doctor']);
+    expect(doctor.stdout).toContain(`${first?.url} (process ${first?.pid}, ends after 1 h without use)`);
+    const run = await phasegate(project, ['start', 'errand', '--json']);
+    expect((await asProcess(project, ['status', String(run.json.run)])).stdout).toContain(
+      `server ${first?.url}`,
+    );
 
-  expect((await asProcess(project, ['down'])).stdout).toContain(`ended  ${first?.url}`);
-  await endOf(Number(first?.pid));
-  expect(existsSync(pidFileOf(String(first?.socket)))).toBe(false);
-  expect((await asProcess(project, ['down'])).stdout).toContain('no server is running');
-});
+    expect((await asProcess(project, ['down'])).stdout).toContain(`ended  ${first?.url}`);
+    await endOf(Number(first?.pid));
+    expect(existsSync(pidFileOf(String(first?.socket)))).toBe(false);
+    expect((await asProcess(project, ['down'])).stdout).toContain('no server is running');
+  },
+);
 
 test.runIf(FULL)(
   'after a kill, what took the port is not taken for the server: another is started elsewhere',

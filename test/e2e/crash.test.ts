@@ -18,7 +18,7 @@ import type { Announcement } from './crash/worker.ts';
 const PHASES = ['A', 'B', 'C', 'D', 'E'];
 const LANES = 3;
 const TIMEOUT_MS = cases({ quick: 240_000, full: 240_000, long: 10_800_000 });
-const KILLS = cases({ quick: 12, full: 220, long: 2000 });
+const KILLS = cases({ quick: 8, full: 220, long: 2000 });
 const AGENT: Principal = { kind: 'agent', name: 'local' };
 
 describe('a process killed while it transitions in a loop', () => {

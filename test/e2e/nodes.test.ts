@@ -156,25 +156,28 @@ test.runIf(FULL)(
   },
 );
 
-test('nodes of one workspace that share its measures move one run by turns, and no token of an earlier epoch passes at either', async () => {
-  const { project, env: shared, one, two, key } = await twoNodes(ERRAND, await freshSchema());
-  expect(one.stderr()).toContain('PHASEGATE_KEYS_FILE is not set');
-  await startIn(project, shared);
-  const first = await tokenOf(one, key, ['/api/v1/tasks/claim', { agent_id: 'ada' }]);
-  // Seen by both, so that either has it in its memory.
-  expect([await checked(one, first), await checked(two, first)]).toEqual([200, 200]);
+test.runIf(FULL)(
+  'nodes of one workspace that share its measures move one run by turns, and no token of an earlier epoch passes at either',
+  async () => {
+    const { project, env: shared, one, two, key } = await twoNodes(ERRAND, await freshSchema());
+    expect(one.stderr()).toContain('PHASEGATE_KEYS_FILE is not set');
+    await startIn(project, shared);
+    const first = await tokenOf(one, key, ['/api/v1/tasks/claim', { agent_id: 'ada' }]);
+    // Seen by both, so that either has it in its memory.
+    expect([await checked(one, first), await checked(two, first)]).toEqual([200, 200]);
 
-  const moved = await left(two, first);
-  expect(moved).toMatchObject({ status: 200, body: { phase: 'RETURN' } });
-  expect([await checked(one, first), await checked(two, first)]).toEqual([403, 403]);
-  expect(await left(one, first)).toMatchObject({ status: 403, body: { error: 'token_dead' } });
+    const moved = await left(two, first);
+    expect(moved).toMatchObject({ status: 200, body: { phase: 'RETURN' } });
+    expect([await checked(one, first), await checked(two, first)]).toEqual([403, 403]);
+    expect(await left(one, first)).toMatchObject({ status: 403, body: { error: 'token_dead' } });
 
-  const ended = await left(one, String(moved.body.phase_token));
-  expect(ended).toMatchObject({ status: 200, body: { status: 'completed' } });
-  expect((await phasegate(project, ['audit', 'verify', '--json'], { env: shared })).json).toMatchObject({
-    ok: true,
-  });
-});
+    const ended = await left(one, String(moved.body.phase_token));
+    expect(ended).toMatchObject({ status: 200, body: { status: 'completed' } });
+    expect((await phasegate(project, ['audit', 'verify', '--json'], { env: shared })).json).toMatchObject({
+      ok: true,
+    });
+  },
+);
 
 test.each([
   ['start', 'errand'],

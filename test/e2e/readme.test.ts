@@ -18,35 +18,38 @@ afterAll(async () => {
   }
 });
 
-test('the few lines of the README are all it takes: no YAML to write, no server to configure [fail.44]', async () => {
-  const [lines = []] = blocksUnder('## Run many');
-  const [serve = '', add = '', start = '', agent = ''] = lines;
-  expect(lines).toHaveLength(4);
-  expect(AGENT.split('\n').length).toBeLessThan(30);
-  const project = makeProject({ ...TESTED, 'src/.keep': '', 'test/.keep': '' });
-  const env = tools(project, AGENT);
-  const port = await freePort();
+test.runIf(FULL)(
+  'the few lines of the README are all it takes: no YAML to write, no server to configure [fail.44]',
+  async () => {
+    const [lines = []] = blocksUnder('## Run many');
+    const [serve = '', add = '', start = '', agent = ''] = lines;
+    expect(lines).toHaveLength(4);
+    expect(AGENT.split('\n').length).toBeLessThan(30);
+    const project = makeProject({ ...TESTED, 'src/.keep': '', 'test/.keep': '' });
+    const env = tools(project, AGENT);
+    const port = await freePort();
 
-  await phasegate(project, ['init', '--name', 'maria', '--port', String(port)], SECRET);
-  const server = shell(project.root, serve, env);
-  servers.push(server);
-  await server.says('serving at');
-  // Where a human is set up, keys are made by that human.
-  expect(await shell(project.root, `${add} --passphrase-fd 3 3<secret`, env).ended).toBe(0);
-  const queued = shell(project.root, start, env);
-  expect(await queued.ended).toBe(0);
-  const run = /run-\w+/.exec(queued.text())?.[0] ?? '';
+    await phasegate(project, ['init', '--name', 'maria', '--port', String(port)], SECRET);
+    const server = shell(project.root, serve, env);
+    servers.push(server);
+    await server.says('serving at');
+    // Where a human is set up, keys are made by that human.
+    expect(await shell(project.root, `${add} --passphrase-fd 3 3<secret`, env).ended).toBe(0);
+    const queued = shell(project.root, start, env);
+    expect(await queued.ended).toBe(0);
+    const run = /run-\w+/.exec(queued.text())?.[0] ?? '';
 
-  expect(await shell(project.root, agent, env).ended).toBe(0);
-  expect(await statusOf(project, run)).toMatchObject({ status: 'waiting', phase: 'PLAN' });
-  await phasegate(project, await withShown(project, ['decide', run, '--option', 'Approve']), SECRET);
-  const second = shell(project.root, agent, env);
-  const code = await second.ended;
-  expect(code, second.text()).toBe(0);
+    expect(await shell(project.root, agent, env).ended).toBe(0);
+    expect(await statusOf(project, run)).toMatchObject({ status: 'waiting', phase: 'PLAN' });
+    await phasegate(project, await withShown(project, ['decide', run, '--option', 'Approve']), SECRET);
+    const second = shell(project.root, agent, env);
+    const code = await second.ended;
+    expect(code, second.text()).toBe(0);
 
-  expect(await statusOf(project, run)).toMatchObject({ status: 'completed', progress: { completed: 5 } });
-  expect((await phasegate(project, ['audit', 'verify'])).code).toBe(0);
-});
+    expect(await statusOf(project, run)).toMatchObject({ status: 'completed', progress: { completed: 5 } });
+    expect((await phasegate(project, ['audit', 'verify'])).code).toBe(0);
+  },
+);
 
 test.runIf(FULL)(
   'the README holds an agent in an empty project, from `init` to the audit, and proves the workflow',

@@ -330,36 +330,39 @@ test.each([
   },
 );
 
-test('an agent that was started finishes its run with the shell alone, naming no run [S2.58 S2.61]', async () => {
-  const { project, url } = await served();
-  const { json } = await phasegate(
-    project,
-    ['start', 'change', '--param', 'name=x', '--queue', '--json', '--url', url],
-    { passphrase: PASSPHRASE },
-  );
-  const script = project.write(
-    'agent.sh',
-    [
-      'set -e',
-      'phasegate() { "$NODE" "$PROGRAM" "$@"; }',
-      'grep -q "phasegate next" "$1"',
-      'phasegate next',
-      `echo '{"plan":{"summary":"write a file"}}' | phasegate done --phase PLAN --evidence -`,
-      `echo '{"test_run_result":${JSON.stringify(TESTS_FAIL)}}' | phasegate done --evidence -`,
-      `echo '{"test_run_result":${JSON.stringify(TESTS_PASS)}}' | phasegate done --evidence -`,
-      `echo '{"review":{"decision":"approved"}}' | phasegate done --evidence -`,
-      'phasegate list --json',
-      `echo '{"report":"all is done"}' | phasegate done --evidence -`,
-      'phasegate status --json',
-    ].join('\n'),
-  );
+test.runIf(FULL)(
+  'an agent that was started finishes its run with the shell alone, naming no run [S2.58 S2.61]',
+  async () => {
+    const { project, url } = await served();
+    const { json } = await phasegate(
+      project,
+      ['start', 'change', '--param', 'name=x', '--queue', '--json', '--url', url],
+      { passphrase: PASSPHRASE },
+    );
+    const script = project.write(
+      'agent.sh',
+      [
+        'set -e',
+        'phasegate() { "$NODE" "$PROGRAM" "$@"; }',
+        'grep -q "phasegate next" "$1"',
+        'phasegate next',
+        `echo '{"plan":{"summary":"write a file"}}' | phasegate done --phase PLAN --evidence -`,
+        `echo '{"test_run_result":${JSON.stringify(TESTS_FAIL)}}' | phasegate done --evidence -`,
+        `echo '{"test_run_result":${JSON.stringify(TESTS_PASS)}}' | phasegate done --evidence -`,
+        `echo '{"review":{"decision":"approved"}}' | phasegate done --evidence -`,
+        'phasegate list --json',
+        `echo '{"report":"all is done"}' | phasegate done --evidence -`,
+        'phasegate status --json',
+      ].join('\n'),
+    );
 
-  const ended = await phasegate(project, ['agent', 'start', '--json', '--', 'sh', script, '{prompt}'], {
-    env: { NODE: process.execPath, PROGRAM },
-  });
+    const ended = await phasegate(project, ['agent', 'start', '--json', '--', 'sh', script, '{prompt}'], {
+      env: { NODE: process.execPath, PROGRAM },
+    });
 
-  expect(ended).toMatchObject({ code: 0, json: { run: json.run, outcome: 'completed', starts: 1 } });
-});
+    expect(ended).toMatchObject({ code: 0, json: { run: json.run, outcome: 'completed', starts: 1 } });
+  },
+);
 
 test('a human watches a run over its server until it ends', async () => {
   const { project } = await staffed(GATED);

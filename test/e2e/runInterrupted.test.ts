@@ -16,7 +16,7 @@ beforeAll(async () => {
 }, LONG);
 
 describe('W1 on a terminal', () => {
-  test(
+  test.runIf(FULL)(
     'shows which step runs and for how long; Ctrl-C leaves a run to go on with, and nothing running [S3.1 S3.82]',
     async () => {
       const book = copyTrusted(original);

@@ -7,7 +7,7 @@ import { phasegate } from './cli.ts';
 import { randomFrom } from './crash/random.ts';
 
 const LONG = cases({ quick: 240_000, full: 240_000, long: 10_800_000 });
-const COUNT = cases({ quick: 24, full: 500, long: 2000 });
+const COUNT = cases({ quick: 12, full: 500, long: 2000 });
 // Few enough that several items end between one that must be told and the next that kills the runner.
 const WORKERS = cases({ quick: 2, full: 8, long: 8 });
 

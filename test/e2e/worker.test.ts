@@ -124,7 +124,7 @@ test('a script is meant from the folder of the call, as the agent starts in anot
   expect(bed.seen()).toMatchObject([{ files: [] }]);
 });
 
-test('only what a worker can do is handed to it', async () => {
+test.runIf(FULL)('only what a worker can do is handed to it', async () => {
   const bed = await makeBed();
   const gpu = await bed.queue('unseen', ['--capability', 'gpu', '--priority', '9']);
   await bed.queue('unseen');
@@ -135,30 +135,33 @@ test('only what a worker can do is handed to it', async () => {
   expect(bed.seen().at(-1)?.run).toBe(gpu);
 });
 
-test('asked to end, it claims no more and lets its agent finish; after --drain it gives the run back', async () => {
-  const bed = await makeBed();
-  const [first, second] = [await bed.queue('unseen'), await bed.queue('unseen')];
-  const patient = bed.begin('wait', []);
-  await expect.poll(() => bed.seen().length, { timeout: 20_000 }).toBe(1);
+test.runIf(FULL)(
+  'asked to end, it claims no more and lets its agent finish; after --drain it gives the run back',
+  async () => {
+    const bed = await makeBed();
+    const [first, second] = [await bed.queue('unseen'), await bed.queue('unseen')];
+    const patient = bed.begin('wait', []);
+    await expect.poll(() => bed.seen().length, { timeout: 20_000 }).toBe(1);
 
-  process.kill(patient.pid, 'SIGTERM');
-  await patient.says('"event":"draining"');
-  writeFileSync(bed.sign, '');
+    process.kill(patient.pid, 'SIGTERM');
+    await patient.says('"event":"draining"');
+    writeFileSync(bed.sign, '');
 
-  expect(await patient.result).toMatchObject({ code: 0, json: { runs: 1, outcomes: { completed: 1 } } });
-  expect(bed.seen()).toMatchObject([{ run: first }]);
+    expect(await patient.result).toMatchObject({ code: 0, json: { runs: 1, outcomes: { completed: 1 } } });
+    expect(bed.seen()).toMatchObject([{ run: first }]);
 
-  bed.removeSign();
-  const hasty = bed.begin('wait', ['--drain', '1s']);
-  await expect.poll(() => bed.seen().length, { timeout: 20_000 }).toBe(2);
-  process.kill(hasty.pid, 'SIGTERM');
+    bed.removeSign();
+    const hasty = bed.begin('wait', ['--drain', '1s']);
+    await expect.poll(() => bed.seen().length, { timeout: 20_000 }).toBe(2);
+    process.kill(hasty.pid, 'SIGTERM');
 
-  expect(await hasty.result).toMatchObject({ code: 0, json: { outcomes: { given_back: 1 } } });
-  expect(await bed.records(second, 'run_released')).toMatchObject([{ data: { cause: 'given_back' } }]);
-  expect(() => process.kill(bed.seen().at(-1)?.pid ?? 0, 0)).toThrow();
-});
+    expect(await hasty.result).toMatchObject({ code: 0, json: { outcomes: { given_back: 1 } } });
+    expect(await bed.records(second, 'run_released')).toMatchObject([{ data: { cause: 'given_back' } }]);
+    expect(() => process.kill(bed.seen().at(-1)?.pid ?? 0, 0)).toThrow();
+  },
+);
 
-test('a worker whose agent is removed ends the program, and itself', async () => {
+test.runIf(FULL)('a worker whose agent is removed ends the program, and itself', async () => {
   const bed = await makeBed();
   await bed.queue('unseen');
   const worker = bed.begin('wait', ['--heartbeat', '1s']);

@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { localWorker } from '../../packages/phasegate/src/localWorker.ts';
 import { openTestProject } from '../../packages/phasegate/src/runtime/fixtures/openTestProject.ts';
 import { runCli } from '../../packages/phasegate/src/surfaces/cli/runCli.ts';
+import { FULL } from '../tier.ts';
 import { Collector } from './callHere.ts';
 import { makeProject, phasegate, startRun } from './cli.ts';
 import { NOTHING_ELSE, serveHere } from './serveHere.ts';
@@ -48,20 +49,23 @@ test('a worker that is asked to end while it waits for the database ends in good
   expect(await worker.code).toBe(0);
 });
 
-test('what answers 503 and is not a server of ours ends the worker, and not for its key', async () => {
-  const bed = await makeBed();
-  bed.away = /./;
-  bed.said = '<html>';
+test.runIf(FULL)(
+  'what answers 503 and is not a server of ours ends the worker, and not for its key',
+  async () => {
+    const bed = await makeBed();
+    bed.away = /./;
+    bed.said = '<html>';
 
-  const worker = bed.worker('crash', ['--json']);
+    const worker = bed.worker('crash', ['--json']);
 
-  expect(await worker.code).toBe(1);
-  const told = JSON.parse(worker.stdout()) as object;
-  expect(told).toMatchObject({ error: 'store_unavailable', hint: expect.stringContaining('try again') });
-  expect(JSON.stringify(told)).not.toContain('key');
-});
+    expect(await worker.code).toBe(1);
+    const told = JSON.parse(worker.stdout()) as object;
+    expect(told).toMatchObject({ error: 'store_unavailable', hint: expect.stringContaining('try again') });
+    expect(JSON.stringify(told)).not.toContain('key');
+  },
+);
 
-test('that nothing is queued is told after an answer that says so, and not before', async () => {
+test.runIf(FULL)('that nothing is queued is told after an answer that says so, and not before', async () => {
   const bed = await makeBed();
   bed.away = /claim/;
   const worker = bed.worker('crash', []);
@@ -92,7 +96,7 @@ test('a run is given back when the database is there again', async () => {
   expect(await bed.queued()).toEqual([run]);
 });
 
-test('a run that cannot be given back is told as such', async () => {
+test.runIf(FULL)('a run that cannot be given back is told as such', async () => {
   const bed = await makeBed();
   await bed.queue();
   bed.onStart = /token|release/;

@@ -47,7 +47,7 @@ test('what is migrated is a state the new workflow can be in, however the two di
       expect(statesOf(other, run)).toContain(stateOf(other, decision.run, events));
       expect(fold(workflow, [...events, ...decision.events])).toEqual(decision.run);
     }),
-    { numRuns: cases({ quick: 100, full: 1000 }) },
+    { numRuns: cases({ quick: 60, full: 1000 }) },
   );
   const few = cases({ quick: 0, full: 10 });
   expect(migrated).toBeGreaterThan(few);

@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterDraft, create, sampleDraft } from '@phasegate/core/store-contract';
 import { expect, onTestFinished, test } from 'vitest';
+import { cases } from '../../../../../test/tier.ts';
 import { makeStateFolder } from '../fixtures/openStores.ts';
 import { sampleRun } from '../fixtures/sampleRun.ts';
 import { withLateHistory } from './lateHistory.ts';
@@ -24,7 +25,7 @@ test('a run that ended is asked about again and again without its evidence being
   await store.load('r1');
 
   parsed.length = 0;
-  for (let n = 0; n < 20; n += 1) {
+  for (let n = 0; n < cases({ quick: 4, full: 20 }); n += 1) {
     await forgotten();
     expect((await store.load('r1'))?.run).toMatchObject({ id: 'r1', status: 'completed' });
     expect(await store.note('r1', [sampleDraft('token_refused')])).toBe(true);
@@ -48,7 +49,7 @@ test('live runs that are large together cost no more than their phases, and go o
   }
 
   parsed.length = 0;
-  for (let round = 0; round < 3; round += 1) {
+  for (let round = 0; round < cases({ quick: 1, full: 3 }); round += 1) {
     await forgotten();
     for (const { id, status } of runs) {
       expect(store.peek?.(id, null).run).toMatchObject({ id, status });
