@@ -236,7 +236,8 @@ async function allOf(store: Store) {
   const runs = [];
   const chains: (readonly AuditRecord[])[] = [await store.history(null, { after: 0, limit: 99 })];
   for (const id of ['r1', 'r2', 'r3']) {
-    runs.push(await store.load(id));
+    // Whole: of runs that ended the store reads the completions when they are asked for, and not once it is closed.
+    runs.push(structuredClone(await store.load(id)));
     chains.push(await store.history(id, { after: 0, limit: 99 }));
   }
   const feed = await store.feed(0, 99);
