@@ -10,11 +10,22 @@ export interface ChainCheck {
 /** Starts checking a chain behind a record, or at its first one. */
 export function checkChain(seal: Seal, run: string | null, from: ChainHead = START): ChainCheck {
   let head = from;
+  let place = 0;
   const hashHolds = createHashCheck(seal);
+
+  /** No hash covers where a record stands among all, and what reads them in that order believes it. */
+  function standsBehind(record: StoredRecord): boolean {
+    if (record.place === undefined) return true;
+    const behind = record.place > place;
+    place = record.place;
+    return behind;
+  }
+
   return {
     head: () => head,
     take(record) {
-      const sound = record.seq === head.seq + 1 && record.prev === head.hash && hashHolds(record);
+      const placed = standsBehind(record);
+      const sound = placed && record.seq === head.seq + 1 && record.prev === head.hash && hashHolds(record);
       if (sound) {
         head = { seq: record.seq, hash: record.hash };
         return NONE;
@@ -29,6 +40,7 @@ export function checkChain(seal: Seal, run: string | null, from: ChainHead = STA
       if (!hashHolds(record)) {
         findings.push(edited(run, record.seq, 'does not have the hash it was written with'));
       }
+      if (!placed) findings.push(edited(run, record.seq, 'does not stand behind the one before it any more'));
       head = { seq: record.seq, hash: record.hash };
       return findings;
     },

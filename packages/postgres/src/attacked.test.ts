@@ -132,6 +132,33 @@ test('what one write throws, or the database refuses of it, fails no other of it
     expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
 });
 
+test('records that are in no chain, or stand elsewhere than they were written, are found and named [adv.M2]', async () => {
+  const url = await freshSchema();
+  const node = await openNode(url, seal);
+  await create(node, sampleRun('r1'));
+  await node.note('r1', [sampleDraft('tool_judged'), sampleDraft('tool_judged')]);
+  const found = async () => (await node.verify()).findings.map(({ kind, run, seq }) => [kind, run, seq]);
+  const ofRun = `run = (SELECT key FROM runs WHERE id = 'r1')`;
+  /** Planted in the month of the run, which is read with all other records. */
+  const plant = (run: number, place: number) =>
+    tamper(
+      url,
+      `INSERT INTO audit SELECT era, ${place}, ${run}, 1, time, principal, event, '{}', '', hash FROM audit
+        WHERE ${ofRun} AND seq = 1`,
+    );
+  expect(await found()).toEqual([]);
+
+  await plant(-5, 900);
+  await plant(0, 901);
+  expect(await found()).toEqual([
+    ['run_dropped', '#-5', null],
+    ['run_dropped', '#0', null],
+  ]);
+  await tamper(url, 'DELETE FROM audit WHERE place >= 900');
+  await tamper(url, `UPDATE audit SET place = -place WHERE ${ofRun} AND seq = 2`);
+  expect(await found()).toEqual([['record_edited', 'r1', 2]]);
+});
+
 test('a commit whose answer is lost is not done again, whatever was written in it', async () => {
   let cuts = 0;
   const node = await openNode(await freshSchema(), seal, {

@@ -121,7 +121,7 @@ export function auditRecord(row: SqlRow, run: string | null, texts: Pick<TextTab
 }
 
 /** The name of a chain whose run is gone: its number is all that is left of it. */
-export function namelessChain(key: number): string {
+export function namelessChain(key: number | bigint): string {
   return `#${key}`;
 }
 

@@ -158,8 +158,15 @@ export function sqliteSource(database: DatabaseSync, seal: Seal): PromptAuditSou
       return row && text(row, 'hash');
     },
     *orphans() {
-      for (const row of database.prepare(ORPHANS).iterate()) {
-        const key = integer(row, 'run');
+      const chains = database.prepare(ORPHANS);
+      // A number that somebody else gave may be none of JavaScript's.
+      chains.setReadBigInts(true);
+      for (const row of chains.iterate()) {
+        const key = Number(row.run);
+        if (!Number.isSafeInteger(key)) {
+          yield namelessChain(row.run as bigint);
+          continue;
+        }
         const [first] = records().all(key);
         // The run is gone, and only its first record still has its name.
         const name = first && own(dataOf(texts.whole(text(first, 'data'))), 'id');
@@ -245,7 +252,8 @@ const PLACE = 'max(-1, min(rowid, 9007199254740991))';
 const RECORDS = `SELECT ${PLACE} AS place, run, seq, time, principal, event, data, ${inHex('prev')}, ${inHex('hash')}
   FROM audit WHERE run = ? ORDER BY seq`;
 
-const HEADS = `SELECT ${PLACE.replaceAll('rowid', 'audit.rowid')} AS place, audit.run AS run, runs.id AS id, audit.seq AS seq, audit.hash AS hash
+const HEADS = `SELECT ${PLACE.replaceAll('rowid', 'audit.rowid')} AS place,
+    max(-9007199254740991, min(audit.run, 9007199254740991)) AS run, runs.id AS id, audit.seq AS seq, audit.hash AS hash
   FROM audit LEFT JOIN runs ON runs.key = audit.run ORDER BY audit.rowid`;
 
 /** Memory stays flat however many workflows there are. */
@@ -287,14 +295,18 @@ class LateRecord implements StoredRecord {
   }
 }
 
-/** Goes from one run's records to the next by the index, rather than over all of them. */
+/**
+ * Goes from one run's records to the next by the index, rather than over all of them. INVARIANT: every record is in the
+ * chain of a run, in the project's, or here: what is in none would be read by the feed and verified by nobody.
+ */
 const ORPHANS = `
   WITH RECURSIVE chains(run) AS (
-    SELECT min(run) FROM audit WHERE run > ${PROJECT}
+    SELECT min(run) FROM audit
     UNION ALL
     SELECT (SELECT min(run) FROM audit WHERE run > chains.run) FROM chains WHERE chains.run IS NOT NULL
   )
-  SELECT run FROM chains WHERE run IS NOT NULL AND run NOT IN (SELECT key FROM runs)`;
+  SELECT run FROM chains
+  WHERE run IS NOT NULL AND run <> ${PROJECT} AND run NOT IN (SELECT key FROM runs)`;
 
 function auditRow(row: SqlRow, seal: Seal, texts: TextTable): AuditRow {
   const id = text(row, 'id');
