@@ -1,4 +1,4 @@
-import { type AuditRecord, type JsonObject, own } from '@phasegate/core';
+import { type AuditRecord, type JsonObject, own, PhasegateError } from '@phasegate/core';
 import type { Seal, TrustRecord } from '@phasegate/core/ports';
 import type { StoredTrust } from './auditSource.ts';
 import { recordMac, sameMac } from './sealedRecord.ts';
@@ -28,8 +28,32 @@ export function trustFacts({ workflow, hash: accepted, signature }: TrustRecord)
   return { workflow, hash: accepted, signature };
 }
 
-/** The seal of a stored acceptance. */
-export function trustMac(seal: Seal, data: string): string {
+/**
+ * The text of an acceptance that is to be stored. Throws `request_invalid` where it holds half of a character: the column it
+ * is found by would not be what was sealed, and one row like that keeps every question about acceptances from being answered.
+ */
+export function trustTextOf(trust: TrustRecord): string {
+  const { hash, workflow, by, at, signature, files } = trust;
+  const texts = [hash, workflow, by, at, signature, ...Object.entries(files).flat()];
+  if (!texts.every((text) => text.isWellFormed())) {
+    throw new PhasegateError(
+      'request_invalid',
+      'what is to be accepted has a name that is not valid Unicode',
+      {
+        hint: 'rename the file, or correct the name in it',
+      },
+    );
+  }
+  return JSON.stringify(trust);
+}
+
+/** An acceptance as it is stored. Throws as `trustTextOf` does. */
+export function sealedTrust(seal: Seal, trust: TrustRecord): { readonly data: string; readonly mac: string } {
+  const data = trustTextOf(trust);
+  return { data, mac: trustMac(seal, data) };
+}
+
+function trustMac(seal: Seal, data: string): string {
   return recordMac(seal, 'trust', [data]);
 }
 

@@ -1,4 +1,12 @@
-import { recordMac, sameHumans, sameMac, tampered, trustFacts, trustMac, withFacts } from '@phasegate/audit';
+import {
+  recordMac,
+  sameHumans,
+  sameMac,
+  sealedTrust,
+  tampered,
+  trustFacts,
+  withFacts,
+} from '@phasegate/audit';
 import type { StoredAgent, StoredHuman } from '@phasegate/audit/verify';
 import { PhasegateError } from '@phasegate/core';
 import type {
@@ -91,8 +99,7 @@ export function projectParts(parts: {
     putTrust: (record, drafts) =>
       changing('people', async (asked, note) => {
         const { workflow, hash } = record;
-        const data = JSON.stringify(record);
-        const mac = trustMac(seal, data);
+        const { data, mac } = sealedTrust(seal, record);
         await asked('INSERT INTO trusted (hash, workflow, data, mac) VALUES ($1, $2, $3, $4)', [
           hash,
           workflow,

@@ -24,6 +24,15 @@ export function create(store: Store, run: Run): Promise<boolean> {
   return store.create(run, [started], [sampleDraft('run_started', { workflow: run.workflow.id })]);
 }
 
+/** What cannot be stored as it is must be refused to the one who brought it, as bad input. */
+export async function refuses(expect: Expect, work: () => Promise<unknown>): Promise<void> {
+  const code = await work().then(
+    () => 'stored',
+    (error: unknown) => (error instanceof PhasegateError ? error.code : error),
+  );
+  expect(code).toBe('request_invalid');
+}
+
 /** A run that must be there. */
 export async function requireStored(store: Store, runId: string): Promise<StoredRun> {
   const stored = await store.load(runId);

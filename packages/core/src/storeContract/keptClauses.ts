@@ -1,5 +1,5 @@
 import type { KeptRecord } from '../ports/kept.ts';
-import { type Clause, create } from './clause.ts';
+import { type Clause, create, refuses } from './clause.ts';
 import { sampleDraft } from './samples.ts';
 
 /** What every store must do with the small records of the runtime. */
@@ -23,6 +23,16 @@ export const KEPT_CLAUSES: readonly Clause[] = [
       expect(await store.keptAll('session')).toEqual([]);
       expect((await store.keptAll('call')).length).toBe(1);
       expect((await store.verify()).findings).toEqual([]);
+    },
+  },
+  {
+    name: 'refuses a key with half of a character, which it could not keep as it is',
+    async body(store, expect) {
+      const half = { ...sampleKept('claude/x\ud800'), kind: 'call' };
+      await refuses(expect, () => store.keep(half, ON_PROJECT));
+      expect(await store.keptAll('call')).toEqual([]);
+      expect(await store.keep({ ...sampleKept('claude/x\u{1F600}'), kind: 'call' }, ON_PROJECT)).toBe(true);
+      expect((await store.verify()).ok).toBe(true);
     },
   },
   {

@@ -1,5 +1,5 @@
 import type { TrustRecord } from '../ports/trust.ts';
-import type { Clause } from './clause.ts';
+import { type Clause, refuses } from './clause.ts';
 import { SAMPLE_TIME, sampleDraft } from './samples.ts';
 
 /** What every store must do with what humans accepted. */
@@ -18,6 +18,17 @@ export const TRUST_CLAUSES: readonly Clause[] = [
       expect(await store.trustedBefore('release')).toEqual(first);
       expect(await store.trustedBefore('other')).toBe(undefined);
       expect(await store.acceptances()).toEqual([first, second, first]);
+      expect((await store.verify()).ok).toBe(true);
+    },
+  },
+  {
+    name: 'refuses an acceptance with half of a character, and goes on with the others',
+    async body(store, expect) {
+      await store.putTrust(sampleTrust('h1'), [sampleDraft('workflow_trusted')]);
+      const half = sampleTrust('h2', 'nice\ud800');
+      await refuses(expect, () => store.putTrust(half, [sampleDraft('workflow_trusted')]));
+      await store.putTrust(sampleTrust('h3'), [sampleDraft('workflow_trusted')]);
+      expect((await store.acceptances()).map(({ hash }) => hash)).toEqual(['h3', 'h1']);
       expect((await store.verify()).ok).toBe(true);
     },
   },

@@ -1,4 +1,4 @@
-import { canonicalJson, type JsonObject, type Run } from '@phasegate/core';
+import { canonicalJson, type JsonObject, PhasegateError, type Run } from '@phasegate/core';
 import type { AuditDraft, KeptRecord, KeptStore } from '../runtime/ports.ts';
 
 /** The kept records of a store in memory, with the means to read, to write and to go on with a chain. */
@@ -37,6 +37,8 @@ export function createMemoryKept(means: {
       }),
     keep: ({ kind, key, data }, { run, audit, epoch, was }) =>
       changing(() => {
+        if (!key.isWellFormed())
+          throw new PhasegateError('request_invalid', `the key of a ${kind} is not valid Unicode`);
         const before = run === null ? null : runOf(run);
         if (before === undefined || (epoch !== undefined && before?.epoch !== epoch)) return false;
         if (was !== undefined && canonicalJson(was) !== canonicalJson(find(kind, key) ?? null)) return false;

@@ -1,4 +1,4 @@
-import { sameHumans, trustFacts, withFacts } from '@phasegate/audit';
+import { sameHumans, trustFacts, trustTextOf, withFacts } from '@phasegate/audit';
 import type { StoredAgent, StoredHuman, StoredTrust } from '@phasegate/audit/verify';
 import type {
   AgentRecord,
@@ -68,6 +68,7 @@ export function createMemoryProject(means: {
       acceptances: () => asking(() => trust.toReversed()),
       putTrust: (record, drafts) =>
         changing(() => {
+          trustTextOf(record);
           trust.push(record);
           append(withFacts(drafts, ['workflow_trusted'], trustFacts(record)));
         }),

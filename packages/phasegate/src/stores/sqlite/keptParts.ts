@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { recordMac, sameMac, tampered, writtenDrafts } from '@phasegate/audit';
-import { canonicalJson, type JsonObject } from '@phasegate/core';
+import { canonicalJson, type JsonObject, PhasegateError } from '@phasegate/core';
 import type { KeptRecord, KeptStore, Seal, WrittenDraft } from '../../runtime/ports.ts';
 import type { GroupCommit } from './groupCommit.ts';
 import type { HeadTable } from './headTable.ts';
@@ -50,6 +50,8 @@ export function keptParts(parts: {
         return readLast().all(kind, from, to, before, limit).reverse().map(opened);
       }),
     async keep({ kind, key, data }, { run, audit, epoch, was }) {
+      if (!key.isWellFormed())
+        throw new PhasegateError('request_invalid', `the key of a ${kind} is not valid Unicode`);
       const drafts = writtenDrafts(audit);
       const told = canonicalJson(data);
       return commits.submit(() => {

@@ -7,10 +7,10 @@ import {
   marksBefore,
   NO_TRUST,
   requireNoted,
+  sealedTrust,
   storedTrust,
   TRUST_MARK,
   type TrustMark,
-  trustMac,
 } from '@phasegate/audit';
 import type { StoredTrust } from '@phasegate/audit/verify';
 import type { AuditRecord } from '@phasegate/core';
@@ -89,8 +89,8 @@ export function openTrustTable(database: DatabaseSync, seal: Seal, chain: Projec
     },
     put(trust) {
       kept = undefined;
-      const data = JSON.stringify(trust);
-      write().run(trust.hash, trust.workflow, data, trustMac(seal, data));
+      const { data, mac } = sealedTrust(seal, trust);
+      write().run(trust.hash, trust.workflow, data, mac);
     },
     doubt() {
       kept = undefined;

@@ -50,7 +50,7 @@ export async function answerHook(request: HookRequest, means: HookMeans): Promis
   const adapter = ADAPTERS[trueCaller(request.client, payload)];
   const event = adapter.read(payload);
   if (isFault(event)) return adapter.deny(faultText(event.fault));
-  const fault = tooLongIn(event) ?? unknownIn(event, payload);
+  const fault = tooLongIn(event) ?? halvesIn(event) ?? unknownIn(event, payload);
   if (fault !== null) return adapter.deny(faultText(fault));
   const { run = '', programs = '', scope } = request;
   const given = { ...event, ...(run === '' ? {} : { run }), ...(programs === '' ? {} : { programs }) };
@@ -70,6 +70,14 @@ function tooLongIn({ tool, agentId, parent, source, transcript, cwd }: HookEvent
     return `a name or id in the event is longer than ${LONGEST_NAME} characters`;
   const isLong = [transcript, cwd].some((path) => (path?.length ?? 0) > LONGEST_PATH);
   return isLong ? `a path in the event is longer than ${LONGEST_PATH} characters` : null;
+}
+
+/** What a store cannot keep as it is would never be what was sealed. */
+function halvesIn({ tool, agentId, parent, source, transcript, cwd }: HookEvent): string | null {
+  const texts = [tool?.name, tool?.callId, agentId, parent, source, transcript, cwd];
+  return texts.every((text) => text?.isWellFormed() !== false)
+    ? null
+    : 'a name, id or path in the event holds half of a character';
 }
 
 /** An event that nobody knows and that speaks of a tool may be the one before it, of another version. */

@@ -342,5 +342,9 @@ test('an event that is nested without end, or has names without end, is refused 
   for (const more of [{ tool_use_id: long }, { agent_id: long }, { transcript_path: `/${long}` }])
     expect(await call('Read', { file_path: 'docs/a.md' }, more)).toContain('is longer than');
   expect(await call(long, {})).toContain('is longer than');
+  // Kept as it is told, it would be another text than was sealed, and the audit of the whole project would not verify.
+  for (const more of [{ tool_use_id: 'x\ud800' }, { agent_id: '\udc00' }, { transcript_path: '/\ud800' }])
+    expect(await call('Read', { file_path: 'docs/a.md' }, more)).toContain('half of a character');
+  expect(await call('Read\ud800', {})).toContain('half of a character');
   expect(JSON.stringify(await history(run)).length).toBeLessThan(20_000);
 });
