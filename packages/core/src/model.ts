@@ -150,3 +150,4 @@ export {
   type WorkflowDatabase,
   type WorkspaceUse,
 } from './model/workflow.ts';
+export { isWorkflowId, notAnId } from './model/workflowId.ts';

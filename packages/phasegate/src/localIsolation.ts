@@ -1,4 +1,5 @@
 import { PhasegateError, type Principal } from '@phasegate/core';
+import { shellWord } from '@phasegate/core/model';
 import { asCheckUser } from './isolation/asCheckUser.ts';
 import { type IsolationPlan, placesOf, readPlan } from './isolation/plan.ts';
 import { createStanding, type Standing } from './isolation/standing.ts';
@@ -76,7 +77,7 @@ function openIsolation(plan: IsolationPlan): Isolated {
   const problem = standing.problem();
   if (problem !== null) {
     throw new PhasegateError('usage', `the engine is not isolated: ${problem}`, {
-      hint: `run \`phasegate isolate check --workspace ${plan.workspace}\` as root`,
+      hint: `run \`phasegate isolate check --workspace ${shellWord(plan.workspace)}\` as root`,
     });
   }
   // What tools of the engine write in the workspace is for the group too; the state is behind a folder of mode 700.

@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
 import { foldStepwise } from '@phasegate/core/engine';
+import { shellWord } from '@phasegate/core/model';
 import { CHECKS } from './checks/index.ts';
 import { createDatabases } from './database/index.ts';
 import { placeOfKey } from './loaders/contracts/placeOfKey.ts';
@@ -195,7 +196,7 @@ async function demandAccepted(
     'untrusted_workflow',
     `no human has accepted \`${path}\` as it is now, and its tests run commands`,
     {
-      hint: `phasegate trust ${workflow.id}, or \`--as NAME\` to let this one command run them`,
+      hint: `phasegate trust ${shellWord(workflow.id)}, or \`--as NAME\` to let this one command run them`,
       unaccepted: { workflow: workflow.id, path, closure, files },
     },
   );

@@ -26,6 +26,7 @@ import {
   type PhaseId,
   type Workflow,
 } from './workflow.ts';
+import { isWorkflowId, notAnId } from './workflowId.ts';
 
 /** A workflow with notes for its author, or the problems it has; of very many only the first. */
 export type Defined =
@@ -37,7 +38,6 @@ interface More {
   readonly leftOut?: LeftOut;
 }
 
-const ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/;
 const DEFAULT_TOKEN_SECONDS = 7200;
 const HALF_PAIR =
   'half of a surrogate pair (`\\ud800` to `\\udfff` alone) is not a character: write it whole';
@@ -48,13 +48,7 @@ const HALF_PAIR =
  */
 export function defineWorkflow(draft: WorkflowDraft, known: Known, isTold?: IsTold): Defined {
   const problems = new Problems(isTold);
-  if (!ID.test(draft.id)) {
-    problems.error(
-      ['id'],
-      'bad_id',
-      `\`${draft.id}\` is not a workflow id: use letters, digits, \`_\`, \`.\` and \`-\``,
-    );
-  }
+  if (!isWorkflowId(draft.id)) problems.error(['id'], 'bad_id', notAnId(draft.id));
   checkEnforcement(draft, problems);
   const params = compileParams(draft.params ?? {}, problems);
   const context: CompileContext = {

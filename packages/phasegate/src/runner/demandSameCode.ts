@@ -1,4 +1,5 @@
 import { PhasegateError, type Run } from '@phasegate/core';
+import { shellWord } from '@phasegate/core/model';
 import type { DriveRequest } from '../runtime/ports.ts';
 
 /**
@@ -17,7 +18,7 @@ export async function demandSameCode({ project }: DriveRequest, run: Run): Promi
   }
   // The code may well be the same where a run began before there was a human to accept it.
   const unaccepted = cause instanceof PhasegateError && cause.unaccepted !== undefined;
-  const accept = unaccepted ? `, or accept it: phasegate trust ${id}` : '';
+  const accept = unaccepted ? `, or accept it: phasegate trust ${shellWord(id)}` : '';
   const why = cause instanceof Error ? `: ${cause.message}` : '';
   throw new PhasegateError(
     'code_changed',

@@ -117,7 +117,7 @@ export function createCatalog({ root, loaders, globs, index }: CatalogOptions): 
       return new PhasegateError(
         'workflow_unknown',
         `no workflow \`${name}\` was found; \`${path}\` cannot be read: ${place} ${wrong.message}`,
-        { hint: `it may be in that file: \`phasegate validate ${path}\` says all that is wrong` },
+        { hint: `it may be in that file: \`phasegate validate ${shellWord(path)}\` says all that is wrong` },
       );
     }
     return notOne(name, [], files);
@@ -206,7 +206,7 @@ function valid(loaded: Loaded, entry: NamedFile, root: string): CatalogWorkflow 
   const { workflow, problems } = loaded;
   if (loaded.unaccepted === true) {
     throw new PhasegateError('untrusted_workflow', `no human has accepted \`${entry.path}\` as it is now`, {
-      hint: `phasegate trust ${entry.id}; \`--as NAME\` lets this one command load it, where it takes that`,
+      hint: `phasegate trust ${shellWord(entry.id)}; \`--as NAME\` lets this one command load it, where it takes that`,
       unaccepted: unacceptedOf(loaded, entry),
     });
   }

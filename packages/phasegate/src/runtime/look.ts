@@ -2,7 +2,14 @@ import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
 import { type Fact, type Look, own, PhasegateError, type Subject } from '@phasegate/core';
 import type { CheckResult } from '@phasegate/core/engine';
-import { type Check, jsonProblem, type PhaseId, reasonOf, systemReason } from '@phasegate/core/model';
+import {
+  type Check,
+  jsonProblem,
+  type PhaseId,
+  reasonOf,
+  shellWord,
+  systemReason,
+} from '@phasegate/core/model';
 import type {
   CheckImplementation,
   Enclose,
@@ -238,7 +245,7 @@ async function call(
   if (!answer.ok && answer.kind === 'untrusted') {
     // Nothing was asked, so it is not a failed attempt of the one who handed in work.
     throw new PhasegateError('untrusted_workflow', `\`${ref}\` was not run: ${answer.reason}`, {
-      hint: `phasegate trust ${relative(looking.workspace, looking.module)}`,
+      hint: `phasegate trust ${shellWord(relative(looking.workspace, looking.module))}`,
     });
   }
   if (answer.ok) return answer;

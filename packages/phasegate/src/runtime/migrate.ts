@@ -12,7 +12,7 @@ import {
   type Workflow,
 } from '@phasegate/core';
 import { eventOfRecord, workspaceHold } from '@phasegate/core/engine';
-import type { Unaccepted } from '@phasegate/core/model';
+import { shellWord, type Unaccepted } from '@phasegate/core/model';
 import { provesReachable } from '@phasegate/proofs';
 import { nameOf } from './auditDrafts.ts';
 import { workspaceHolder } from './fence/workspaceHolder.ts';
@@ -93,7 +93,7 @@ export function createMigrations(parts: MigrationParts): Migrations {
       const data = { command: 'migrate', blockers: [{ code: 'untrusted_workflow', message }] };
       const event = 'command_refused' as const;
       await store.note(run.id, [{ time: timeFor(parts.now, run), principal: nameOf(by), event, data }]);
-      const hint = `phasegate trust ${run.workflow.id}`;
+      const hint = `phasegate trust ${shellWord(run.workflow.id)}`;
       throw new PhasegateError('untrusted_workflow', message, { hint, ...(unaccepted && { unaccepted }) });
     };
     const found = await onDisk(run).catch((error: unknown) => {

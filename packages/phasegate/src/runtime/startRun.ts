@@ -21,6 +21,7 @@ import {
   isIsolated,
   isolatedWith,
   type Ring,
+  shellWord,
   targetProblem,
   type Unaccepted,
 } from '@phasegate/core/model';
@@ -230,7 +231,7 @@ async function acceptedWorkflow(
       { time: timeFor(null), principal: nameOf(principal), event: 'start_refused', data },
     ]);
     throw new PhasegateError('untrusted_workflow', `no human has accepted \`${path}\` as it is now`, {
-      hint: `phasegate trust ${workflow}`,
+      hint: `phasegate trust ${shellWord(workflow)}`,
       unaccepted,
     });
   };

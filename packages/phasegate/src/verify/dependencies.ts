@@ -73,7 +73,7 @@ export function createDependencies(parts: DependencyParts): Dependencies {
       if (unverified !== undefined)
         throw refusal(
           `\`${order.lockfile}\` takes packages from \`${unverified}\` without asking who sends them (\`--trusted-host\`)`,
-          `take that line out, or allow the host: phasegate deps freeze --host ${unverified}`,
+          `take that line out, or allow the host: phasegate deps freeze --host ${shellWord(unverified)}`,
         );
       // The lockfile may be an agent's, and so may the file: its hash says nothing about who wrote it.
       const unnamed = localPackages(lockfile).find(({ file }) => !order.files.includes(file));

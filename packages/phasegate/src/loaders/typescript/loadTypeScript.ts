@@ -1,6 +1,6 @@
 import { relative, sep } from 'node:path';
 import { defineWorkflow, type Known, type Problem, type Workflow } from '@phasegate/core';
-import { type DraftProblem, firstProblems } from '@phasegate/core/model';
+import { type DraftProblem, firstProblems, isWorkflowId, notAnId } from '@phasegate/core/model';
 import type {
   FunctionAnswer,
   Functions,
@@ -37,7 +37,9 @@ export async function peekTypeScript(
   }
   const found = findWorkflow(parsed.program);
   if (!mustDefine && (found.calls.length === 0 || !found.exported)) return null;
-  const id = found.id ?? stem;
+  const written = found.id ?? stem;
+  // What is no id is nobody's: it would be shown, signed and told as one.
+  const id = isWorkflowId(written) ? written : idFrom(stem);
   const problems = definitionProblems(file.path, found, (offset) => parsed.lines.at(offset));
   return { id, title: found.title ?? id, phases: found.phases, problems };
 }
@@ -113,7 +115,7 @@ export async function loadTypeScript(
   const words = JSON.stringify(described.value);
   if (last?.described === words) return last.loaded;
   const value = described.value as unknown as Described;
-  const { workflow, problems, leftOut } = compile(value, { file, known, closure });
+  const { workflow, problems, leftOut } = compile(value, { file, known, closure, id: found.id });
   const notes = value.printed ? [printed(file.path)] : [];
   const loaded: Loaded = {
     workflow,
@@ -142,7 +144,18 @@ interface Compiled {
 
 function compile(
   { draft, problems, functions }: Described,
-  { file, known, closure }: { readonly file: SourceFile; readonly known: Known; readonly closure: Closure },
+  {
+    file,
+    known,
+    closure,
+    id,
+  }: {
+    readonly file: SourceFile;
+    readonly known: Known;
+    readonly closure: Closure;
+    /** As the source has it, where that is written out. */
+    readonly id: string | undefined;
+  },
 ): Compiled {
   // Without functions nothing of the code runs later, so the workflow does not depend on it.
   const bound = functions === 0 ? draft : { ...draft, code: closure.code, module: file.path };
@@ -151,6 +164,12 @@ function compile(
     return { ...result, workflow: null, problems: [...problems, ...(result.ok ? [] : result.problems)] };
   }
   const result = defineWorkflow(bound, known);
+  if (id !== undefined && draft.id !== id) {
+    // By the one a human accepted it, and it would be started, told and compared by the other.
+    const message = `the id is written \`${id}\`, and the code makes it \`${draft.id}\`: write the one it is to have`;
+    const other: DraftProblem = { path: ['id'], code: 'bad_id', message, severity: 'error' };
+    return { ...result, workflow: null, problems: [other, ...(result.ok ? [] : result.problems)] };
+  }
   return result.ok ? { ...result, problems: result.notes } : { ...result, workflow: null };
 }
 
@@ -178,12 +197,34 @@ function definitionProblems(
     const message = 'a file defines exactly one workflow, and here is a second';
     return [{ file: path, ...lineAt(second.start), code: 'several_workflows', message, severity: 'error' }];
   }
-  if (found.exported) return [];
+  if (found.exported) return idProblems(path, found, lineAt);
   const message =
     first === undefined
       ? 'the file defines no workflow; its default export must be what `defineWorkflow` returns'
       : 'the workflow is not exported; make it the default export or `WORKFLOW`';
   return [{ file: path, ...lineAt(first?.start ?? 0), code: 'no_workflow', message, severity: 'error' }];
+}
+
+/** INVARIANT: before code is run, what a human is asked about and signs is called by what can be the id of a workflow. */
+function idProblems(
+  path: string,
+  { id, call }: FoundWorkflow,
+  lineAt: (offset: number) => { readonly line: number; readonly column: number },
+): readonly Problem[] {
+  const name = id ?? stemOf(path);
+  if (isWorkflowId(name)) return [];
+  const why = id === undefined ? ', and it is what the file is called; rename it, or write the id out' : '';
+  const place = lineAt(call?.start ?? 0);
+  return [{ file: path, ...place, code: 'bad_id', message: `${notAnId(name)}${why}`, severity: 'error' }];
+}
+
+/** An id for a file whose name is none. */
+function idFrom(stem: string): string {
+  const id = stem
+    .replace(/[^A-Za-z0-9_.-]+/g, '-')
+    .replace(/^[^A-Za-z0-9]+/, '')
+    .slice(0, 100);
+  return id === '' ? 'workflow' : id;
 }
 
 /** Why a module has no workflow to show, at the place its own stack names. */

@@ -1,6 +1,6 @@
 import { PhasegateError } from '@phasegate/core';
 import { trustText } from '@phasegate/core/contract';
-import { oneLine, type Unaccepted } from '@phasegate/core/model';
+import { oneLine, shellWord, type Unaccepted } from '@phasegate/core/model';
 import type {
   AcceptedFiles,
   Catalog,
@@ -97,7 +97,7 @@ export function createProjectTrust({ store, catalog, hash, now, ...parts }: Proj
             'untrusted_workflow',
             `\`${oneLine(path)}\` changed since it was shown; look again`,
             {
-              hint: `phasegate trust ${workflow}`,
+              hint: `phasegate trust ${shellWord(workflow)}`,
             },
           );
         }

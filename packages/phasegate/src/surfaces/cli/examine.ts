@@ -352,9 +352,10 @@ async function workflows(project: Project, open: People | undefined): Promise<re
     if (!loaded.ok && loaded.error instanceof PhasegateError && loaded.error.unaccepted !== undefined) {
       const { workflow, closure } = loaded.error.unaccepted;
       const message = `${path}: not accepted, so none of it was run and it does not start: closure ${closure}`;
-      findings.push({ name, status: 'missing', message, next_step: `phasegate trust ${workflow}` });
+      const next_step = `phasegate trust ${shellWord(workflow)}`;
+      findings.push({ name, status: 'missing', message, next_step });
     } else if (!loaded.ok) {
-      findings.push({ ...broken(name, loaded.error), next_step: `phasegate validate ${path}` });
+      findings.push({ ...broken(name, loaded.error), next_step: `phasegate validate ${shellWord(path)}` });
     } else if (open !== undefined && humans.length > 0) {
       findings.push(await trustOf(open, path, name));
     } else {
@@ -372,7 +373,7 @@ async function trustOf(open: People, path: string, name: string): Promise<Findin
     name,
     status: 'missing',
     message: `${path}: valid, not trusted: it does not start`,
-    next_step: `phasegate trust ${card.value.workflow}`,
+    next_step: `phasegate trust ${shellWord(card.value.workflow)}`,
   };
 }
 

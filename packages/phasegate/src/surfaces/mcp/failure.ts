@@ -1,4 +1,5 @@
 import { ERROR_CODES, type ErrorCode, type JsonObject, PhasegateError } from '@phasegate/core';
+import { shellWord } from '@phasegate/core/model';
 import { encodeSessionFault } from '@phasegate/wire';
 
 // About the caller's own things: an agent reads the answer and goes another way. Everything else is a fault.
@@ -48,7 +49,7 @@ function inOurWords({ code, hint, unaccepted }: PhasegateError): JsonObject {
       return { next_action: 'list_workflows()' };
     case 'untrusted_workflow':
       return {
-        hint: `a human accepts it with \`${unaccepted === undefined ? (hint ?? 'phasegate trust') : `phasegate trust ${unaccepted.workflow}`}\``,
+        hint: `a human accepts it with \`${unaccepted === undefined ? (hint ?? 'phasegate trust') : `phasegate trust ${shellWord(unaccepted.workflow)}`}\``,
         next_action: 'tell a human, and call start_workflow again once it is accepted',
       };
     case 'file_unreadable':

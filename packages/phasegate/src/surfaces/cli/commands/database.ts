@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { PhasegateError } from '@phasegate/core';
+import { shellWord } from '@phasegate/core/model';
 import type { DatabaseBackup, People } from '../../../runtime/ports.ts';
 import type { CliCommand, ExitCode, Invocation } from '../command.ts';
 import { wholeRun } from '../runOf.ts';
@@ -91,7 +92,7 @@ async function demandAccepted(
   // The very files that were loaded: others may lie there by now.
   if (card.trusted && card.closure === closure) return;
   throw new PhasegateError('untrusted_workflow', `no human has accepted \`${path}\` as it is now`, {
-    hint: `phasegate trust ${name}`,
+    hint: `phasegate trust ${shellWord(name)}`,
   });
 }
 

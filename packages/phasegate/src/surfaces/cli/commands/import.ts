@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import type { PhasegateError } from '@phasegate/core';
-import { didYouMean } from '@phasegate/core/model';
+import { didYouMean, shellWord } from '@phasegate/core/model';
 import { IMPORT_KINDS, type Imported, type ImportedKey, type ImportKind } from '../../../runtime/ports.ts';
 import type { Arguments, CliCommand } from '../command.ts';
 import type { Output } from '../output.ts';
@@ -55,7 +55,7 @@ export const importCommand: CliCommand = {
       imported.text === null
         ? await takeFolder(imported.files, { from: path, root, to, force })
         : await writeContract(imported.text, { ...imported, root, to, force });
-    const next_action = `phasegate check ${imported.workflow}`;
+    const next_action = `phasegate check ${shellWord(imported.workflow)}`;
     const of = (became: ImportedKey['became']) =>
       imported.keys.filter((key) => key.became === became).map(({ became: _, ...key }) => key);
     await out.result(

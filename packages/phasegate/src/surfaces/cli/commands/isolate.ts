@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { shellWord } from '@phasegate/core/model';
 import type { Isolate, IsolateRequest, IsolationStep } from '../../../runtime/ports.ts';
 import type { Arguments, CliCommand, ExitCode, Invocation } from '../command.ts';
 import { table } from '../text/table.ts';
@@ -63,7 +64,7 @@ const setup: Act = async (isolate, request, invocation) => {
       `humans, trust and audit, as root: ${made.command} init`,
       made.systemd ? `the server: ${next}` : `the server (systemd does not run here), as root: ${next}`,
       ...made.sockets.map(({ user, url }) => `agents of ${user}: PHASEGATE_URL=${url}`),
-      `then: phasegate isolate check --workspace ${request.workspace}`,
+      `then: phasegate isolate check --workspace ${shellWord(request.workspace)}`,
     ].join('\n'),
   );
   return 0;

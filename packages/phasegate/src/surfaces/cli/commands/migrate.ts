@@ -1,4 +1,5 @@
 import type { JsonObject } from '@phasegate/core';
+import { shellWord } from '@phasegate/core/model';
 import { encodeBlockers } from '@phasegate/wire';
 import type { MigrationCard } from '../../../runtime/ports.ts';
 import type { CliCommand } from '../command.ts';
@@ -91,7 +92,7 @@ function outlook(card: MigrationCard, paint: Paint): string {
   }
   const command = `phasegate migrate ${run} --to ${to.slice(0, SHOWN)}`;
   if (trusted) return `can be migrated: ${command}`;
-  return `can be migrated once its files are accepted: phasegate trust ${workflow}, then ${command}`;
+  return `can be migrated once its files are accepted: phasegate trust ${shellWord(workflow)}, then ${command}`;
 }
 
 const SHOWN = 12;

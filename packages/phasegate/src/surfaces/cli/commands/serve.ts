@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
-import { oneLine } from '@phasegate/core/model';
+import { oneLine, shellWord } from '@phasegate/core/model';
 import type { Project, RunningServer, ServeRequest, UnlockedHuman } from '../../../runtime/ports.ts';
 import { Cancelled } from '../cancelled.ts';
 import type { Arguments, CliCommand, Invocation } from '../command.ts';
@@ -183,7 +183,7 @@ async function tellWorkflows({ out }: Invocation, { catalog }: Project): Promise
   for (const problem of errors) await out.log(`  ${problemLine(problem)}`);
   for (const { workflow, path, closure } of unaccepted) {
     await out.log(
-      `  ${path}: not accepted, so not run and not started: closure ${closure} (phasegate trust ${workflow})`,
+      `  ${path}: not accepted, so not run and not started: closure ${closure} (phasegate trust ${shellWord(workflow)})`,
     );
   }
 }

@@ -1,3 +1,4 @@
+import { shellWord } from '@phasegate/core/model';
 import { AGENT_PRESETS } from '../../../launch/presets.ts';
 import type { UnlockedHuman } from '../../../runtime/ports.ts';
 import { findProgram } from '../../../settings/findPrograms.ts';
@@ -19,7 +20,7 @@ export async function nextSteps(
   const found = await standing(invocation, placed);
   if (found === null) return only('phasegate validate');
   const { workflow, startable } = found;
-  if (!startable) return only(`phasegate trust ${workflow}`);
+  if (!startable) return only(`phasegate trust ${shellWord(workflow)}`);
   const words = `${workflow} "GOAL"${workflow === template.workflow ? (template.startWith ?? '') : ''}`;
   const action = `phasegate start ${words}`;
   const { root } = await invocation.project();
