@@ -67,9 +67,23 @@ export function createCatalog({ root, loaders, globs, index }: CatalogOptions): 
       const loader = loaderFor(path);
       if (listed === null || listed.line === null || loader === undefined) return null;
       const loaded = await loadOf(loader, path, starting);
-      if (again || listed.sha256 === null || loaded.files[path] === listed.sha256)
-        return valid(loaded, listed.line, root);
+      if (isOneReading(listed.sha256, loaded.files[path])) return valid(loaded, listed.line, root);
+      if (again) throw changedWhileRead(path);
     }
+  }
+
+  /** Null where the file is not what was listed; `sure` where that was read anew. */
+  async function loadListed(
+    entry: NamedFile,
+    { starting, sure }: { readonly starting: StartingWith | undefined; readonly sure: boolean },
+  ): Promise<CatalogWorkflow | null> {
+    const listed = await listing.read(entry.path);
+    const isSame = listed.line?.id === entry.id && listed.line.title === entry.title;
+    if (!isSame && (!sure || listed.line !== null)) return null;
+    const loaded = await loadOf(loaderFor(entry.path) as Loader, entry.path, starting);
+    if (!isOneReading(listed.sha256, loaded.files[entry.path])) return null;
+    await listing.keep();
+    return valid(loaded, entry, root);
   }
 
   /**
@@ -84,15 +98,9 @@ export function createCatalog({ root, loaders, globs, index }: CatalogOptions): 
       const [entry] = found;
       const sure = again || fresh;
       if (entry !== undefined && found.length === 1) {
-        const listed = await listing.read(entry.path);
-        const same = listed.line?.id === entry.id && listed.line.title === entry.title;
-        const loader = loaderFor(entry.path) as Loader;
-        const loaded = same || sure ? await loadOf(loader, entry.path, starting) : null;
-        const digest = loaded?.files[entry.path];
-        if (loaded !== null && (sure || listed.sha256 === null || digest === listed.sha256)) {
-          await listing.keep();
-          return valid(loaded, entry, root);
-        }
+        const loaded = await loadListed(entry, { starting, sure });
+        if (loaded !== null) return loaded;
+        if (again) throw changedWhileRead(entry.path);
       } else if (sure) throw await whyNone(name, found, files);
       listing.forget();
     }
@@ -176,6 +184,17 @@ export function createCatalog({ root, loaders, globs, index }: CatalogOptions): 
       return { checked, problems, unaccepted };
     },
   };
+}
+
+/** INVARIANT: what a human is shown and accepts, and what is started, is called by what its own file says, and not by what it said before. */
+function isOneReading(listed: string | null, loaded: string | undefined): boolean {
+  return listed === null || loaded === undefined || listed === loaded;
+}
+
+function changedWhileRead(path: string): PhasegateError {
+  return new PhasegateError('file_unreadable', `\`${path}\` changed each time it was read`, {
+    hint: 'end what writes to it, and try again',
+  });
 }
 
 /** The files a name means that is not a path: by id, else by title. */

@@ -137,3 +137,32 @@ test('a file of which many have the id is told of some', async () => {
 function put(path: string, value: { readonly id: string }): Promise<void> {
   return writeFile(join(root, path), JSON.stringify(value));
 }
+
+test.each([
+  ['a.flow.json', 'by its path'],
+  ['a', 'by its name'],
+])(
+  'a file that changes between being listed and being read, each time, is not taken for what it was: %s, %s',
+  async (name) => {
+    await put('a.flow.json', { id: 'a' });
+    const { loader } = watching();
+    let changes = 0;
+    const changing: Loader = {
+      ...loader,
+      async load(file) {
+        changes += 1;
+        await put('a.flow.json', { id: 'b', title: `T${changes}` });
+        const loaded = await loader.load(file);
+        await put('a.flow.json', { id: 'a', title: `U${changes}` });
+        return loaded;
+      },
+    };
+    const it = createCatalog({ root, loaders: [changing], globs: [] });
+
+    await expect(it.load(name)).rejects.toMatchObject({
+      code: 'file_unreadable',
+      message: expect.stringContaining('changed each time'),
+    });
+    expect(changes).toBe(2);
+  },
+);
