@@ -45,6 +45,42 @@ export function nextActionFor(run: Run, agent: string | null = run.holder): Next
   }
 }
 
+/** What a human can do as things stand, after something else they wanted was refused. */
+export function humanActionFor(run: Run): NextAction {
+  const { id } = run;
+  const look = `\`phasegate status ${id}\``;
+  switch (run.status) {
+    case 'queued':
+      return nothing(`the run waits for an agent; ${look} shows it`);
+    case 'active':
+      return nothing(
+        `the run is active already, and its agent goes on; ${look} shows it, \`phasegate stop ${id} --reason TEXT\` ends it`,
+      );
+    case 'waiting':
+      return {
+        act: 'wait_for_human',
+        text:
+          run.wait.for === 'gate'
+            ? `decide at gate \`${run.wait.gate}\`, with \`phasegate decide ${id}\``
+            : `answer the questions, with \`phasegate answer ${id}\`; ${look} shows them`,
+      };
+    case 'escalated':
+      return {
+        act: 'wait_for_human',
+        text: `give the run back with \`phasegate resume ${id}\`, or end it with \`phasegate stop ${id} --reason TEXT\``,
+      };
+    default:
+      return nothing(`the run is ${run.status}`);
+  }
+}
+
+/** What a human has to add, for a command that says why. */
+export const SAY_WHY: NextAction = { act: 'wait_for_human', text: 'do it again, and say why' };
+
+function nothing(why: string): NextAction {
+  return { act: 'none', text: `nothing: ${why}` };
+}
+
 /** To complete a phase with what it asks for. */
 export function completeAction(phase: Phase): NextAction {
   const names = [

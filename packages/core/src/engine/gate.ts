@@ -1,7 +1,8 @@
 import type { JsonObject } from '../json.ts';
+import { didYouMean } from '../model/suggest.ts';
 import type { Check, GateOption, HumanGate, Phase } from '../model/workflow.ts';
 import { apply } from './apply.ts';
-import { ALLOWED, blocker, nextActionFor } from './blockers.ts';
+import { ALLOWED, blocker, humanActionFor, nextActionFor } from './blockers.ts';
 import type { Circumstance, Command } from './command.ts';
 import { doneAnew, needsMovedDatabase } from './databaseMoved.ts';
 import { Asking, type Considered, turnAway } from './deciding.ts';
@@ -30,7 +31,7 @@ export function considerDecide(run: Run, command: Decide, circumstance: Circumst
     return turnAway([blocker('not_a_human', 'only a human may decide at a gate', nextActionFor(run))]);
   }
   if (open === null)
-    return turnAway([blocker('run_not_waiting', `run \`${run.id}\` waits at no gate`, nextActionFor(run))]);
+    return turnAway([blocker('run_not_waiting', `run \`${run.id}\` waits at no gate`, humanActionFor(run))]);
   const late = considerExpiry(run, circumstance);
   if (late !== null) return late;
   const wrong = decisionProblem(run, open, { command, circumstance });
@@ -139,15 +140,19 @@ function decisionProblem(
     );
   }
   if (option === undefined) {
-    const labels = gate.options.map((candidate) => `\`${candidate.label}\``).join(', ');
+    const labels = gate.options.map(({ label }) => label);
+    const quoted = labels.map((label) => `\`${label}\``);
     return blocker(
       'option_unknown',
-      `there is no option \`${command.option}\`; choose ${labels}`,
-      AT_THE_GATE,
+      `there is no option \`${command.option}\`${didYouMean(command.option, labels)}; choose ${quoted.join(', ')}`,
+      { act: 'wait_for_human', text: `decide again with ${quoted.join(' or ')}` },
     );
   }
   if (option.requiresInput && (command.input ?? '').trim() === '') {
-    return blocker('input_required', `option \`${option.label}\` needs a text from the human`, AT_THE_GATE);
+    return blocker('input_required', `option \`${option.label}\` needs a text from the human`, {
+      act: 'wait_for_human',
+      text: `decide again with \`${option.label}\` and what the agent should know`,
+    });
   }
   if (shown === undefined || command.shown !== shown) {
     return blocker(

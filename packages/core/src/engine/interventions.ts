@@ -1,7 +1,7 @@
 import type { Phase } from '../model/workflow.ts';
 import { phaseById } from '../model/workflow.ts';
 import { notAtWork, notYours, sequenceBlocker } from './atWork.ts';
-import { ALLOWED, blocker, nextActionFor, refused } from './blockers.ts';
+import { ALLOWED, blocker, humanActionFor, nextActionFor, refused, SAY_WHY } from './blockers.ts';
 import type { Circumstance, Command } from './command.ts';
 import { type Considered, escalation, refuseWork, turnAway } from './deciding.ts';
 import { holdsAnItem } from './holding.ts';
@@ -17,7 +17,7 @@ export function considerResume(run: Run, command: Of<'resume'>, circumstance: Ci
   if (away !== null) return turnAway([away]);
   if (run.status !== 'escalated') {
     return turnAway([
-      blocker('run_not_escalated', `run \`${run.id}\` is ${run.status}, not escalated`, nextActionFor(run)),
+      blocker('run_not_escalated', `run \`${run.id}\` is ${run.status}, not escalated`, humanActionFor(run)),
     ]);
   }
   const { now, principal } = circumstance;
@@ -32,10 +32,12 @@ export function considerStop(run: Run, command: Of<'stop'>, circumstance: Circum
   const away = notAHuman(run, circumstance, 'stop');
   if (away !== null) return turnAway([away]);
   if (run.phase === null) {
-    return turnAway([blocker('run_ended', `run \`${run.id}\` is already ${run.status}`, nextActionFor(run))]);
+    return turnAway([
+      blocker('run_ended', `run \`${run.id}\` is already ${run.status}`, humanActionFor(run)),
+    ]);
   }
   if (command.reason.trim() === '') {
-    return turnAway([blocker('reason_required', 'stopping a run needs a reason', nextActionFor(run))]);
+    return turnAway([blocker('reason_required', 'stopping a run needs a reason', SAY_WHY)]);
   }
   const { now, principal } = circumstance;
   return {
@@ -65,22 +67,17 @@ export function considerAnswer(run: Run, command: Of<'answer'>, circumstance: Ci
   const elicited = command.elicited === true && principal.kind === 'agent' && principal.name === run.holder;
   const away = elicited ? null : notAHuman(run, circumstance, 'answer');
   if (away !== null) return turnAway([away]);
+  const next = elicited ? nextActionFor(run) : humanActionFor(run);
   if (run.status !== 'waiting' || run.wait.for !== 'questions') {
-    return turnAway([
-      blocker('run_not_waiting', `run \`${run.id}\` has no open question`, nextActionFor(run)),
-    ]);
+    return turnAway([blocker('run_not_waiting', `run \`${run.id}\` has no open question`, next)]);
   }
   const { questions, answers } = run.wait;
   const question = questions[command.question - 1];
   if (question === undefined || answers.some((given) => given.question === command.question)) {
-    return turnAway([
-      blocker('question_unknown', `question ${command.question} is not open`, nextActionFor(run)),
-    ]);
+    return turnAway([blocker('question_unknown', `question ${command.question} is not open`, next)]);
   }
   if (command.text.trim() === '') {
-    return turnAway([
-      blocker('input_required', `question ${command.question} needs an answer`, nextActionFor(run)),
-    ]);
+    return turnAway([blocker('input_required', `question ${command.question} needs an answer`, next)]);
   }
   const answer: Answer = {
     question: command.question,

@@ -1,7 +1,8 @@
 import { okTargets } from '../model/approval.ts';
 import { edgesOf } from '../model/edges.ts';
+import { didYouMean } from '../model/suggest.ts';
 import { type Phase, phaseById, type Target } from '../model/workflow.ts';
-import { blocker, nextActionFor } from './blockers.ts';
+import { blocker, humanActionFor, nextActionFor, SAY_WHY } from './blockers.ts';
 import type { Circumstance, Command } from './command.ts';
 import { Asking, type Considered, turnAway } from './deciding.ts';
 import type { RunEvent } from './events.ts';
@@ -81,18 +82,26 @@ function overrideProblem(
   { phase, epoch, to, reason }: Extract<Command, { kind: 'override' }>,
   { principal }: Circumstance,
 ): Blocker | null {
-  const next = nextActionFor(run);
   // INVARIANT: only a human's command produces `phase_overridden`, whatever surface it comes through.
-  if (principal.kind !== 'human') return blocker('not_a_human', 'only a human may override a phase', next);
+  if (principal.kind !== 'human')
+    return blocker('not_a_human', 'only a human may override a phase', nextActionFor(run));
+  const next = humanActionFor(run);
   if (run.phase === null) return blocker('run_ended', `run \`${run.id}\` is already ${run.status}`, next);
   if (phase !== run.phase || epoch !== run.epoch) {
     const message = `run \`${run.id}\` has moved since: it is in phase \`${run.phase}\` now; look again`;
     return blocker('shown_changed', message, next);
   }
-  if (reason.trim() === '') return blocker('reason_required', 'an override needs a reason', next);
+  if (reason.trim() === '') return blocker('reason_required', 'an override needs a reason', SAY_WHY);
   if (overrideWays(run).includes(to)) return null;
-  const ways = overrideWays(run).map((way) => (way === null ? 'the end' : `\`${way}\``));
+  const ways = overrideWays(run);
   const where = to === null ? 'the end' : `\`${to}\``;
-  const message = `phase \`${run.phase}\` does not lead to ${where}; it leads to ${ways.join(', ')}`;
-  return blocker('not_the_next_phase', message, next);
+  const meant = to === null ? '' : didYouMean(`${to}`, ways.map(String));
+  const message = `phase \`${run.phase}\` does not lead to ${where}${meant}; it leads to ${ways.map(wayText).join(', ')}`;
+  const words = ways.map((way) => `\`--to ${way ?? 'end'}\``).join(' or ');
+  const text = `override again with ${words}`;
+  return blocker('not_the_next_phase', message, { act: 'wait_for_human', text });
+}
+
+function wayText(way: Target): string {
+  return way === null ? 'the end' : `\`${way}\``;
 }

@@ -3,7 +3,7 @@ import { shellWord } from '@phasegate/core/model';
 import { encodeBlockers, encodeSubmitted, spellAction } from '@phasegate/wire';
 import type { ExitCode } from './command.ts';
 import type { Output } from './output.ts';
-import { SHELL } from './spell.ts';
+import { SHELL, SHELL_OF_HUMAN } from './spell.ts';
 import { describeAnswer, describeRefusal } from './text/describeAnswer.ts';
 import { describeRun } from './text/describeRun.ts';
 
@@ -14,10 +14,21 @@ export async function reportAnswer(out: Output, submitted: Submitted): Promise<E
   return submitted.verdict.allowed ? 0 : 1;
 }
 
-/** Prints what came of a command after which the run itself is the answer, such as a human's. */
+/** Prints what came of a command after which the run itself is the answer: one of an agent that hands it to a human. */
 export async function reportRun(out: Output, submitted: Submitted): Promise<ExitCode> {
+  return report(out, submitted, encodeSubmitted(submitted, SHELL));
+}
+
+/** The same of a human's command. Where it is refused, the next step is theirs, and not that of the run's agent. */
+export async function reportToHuman(out: Output, submitted: Submitted): Promise<ExitCode> {
   const { verdict, view } = submitted;
-  const answer = { run: view.run, ...encodeSubmitted(submitted, SHELL) };
+  if (verdict.allowed) return reportRun(out, submitted);
+  const next_action = spellAction(verdict.blockers[0].nextAction, view, SHELL_OF_HUMAN);
+  return report(out, submitted, { ...encodeSubmitted(submitted, SHELL_OF_HUMAN), next_action });
+}
+
+async function report(out: Output, { verdict, view }: Submitted, told: JsonObject): Promise<ExitCode> {
+  const answer = { run: view.run, ...told };
   await out.result(answer, () =>
     verdict.allowed ? describeRun(view, out, furtherOf(view, out)) : describeRefusal(answer, out.paint),
   );

@@ -35,6 +35,17 @@ function phaseOption(phase: PhaseId | undefined): string {
   return word.startsWith('-') ? ` --phase=${word}` : ` --phase ${word}`;
 }
 
+/** The same to a human whose own command was refused: they are not to wait, and work that goes on is their agent's. */
+function spellToHuman(call: NextCall): string {
+  const { act, text } = call.action;
+  if (act === 'wait_for_human') return oneLine(text);
+  const agents = act === 'complete_phase' || act === 'get_task' || act === 'use_allowed_tool';
+  return agents ? `see where the run is with \`phasegate status ${shellWord(call.run)}\`` : spell(call);
+}
+
+/** The words of a shell, for the human whose command was refused. */
+export const SHELL_OF_HUMAN: Dialect = { spell: spellToHuman, reader: 'human', steps: false };
+
 /** The words of a shell. */
 export const SHELL: Dialect = {
   spell,

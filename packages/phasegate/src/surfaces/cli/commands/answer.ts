@@ -1,7 +1,8 @@
 import type { Question } from '@phasegate/core/engine';
+import { didYouMean } from '@phasegate/core/model';
 import type { Arguments, CliCommand } from '../command.ts';
 import { refuse } from '../refuse.ts';
-import { reportRun } from '../reportSubmitted.ts';
+import { reportToHuman } from '../reportSubmitted.ts';
 import { required } from '../required.ts';
 import { humanAndRun } from '../runOf.ts';
 import { HUMAN_OPTIONS } from '../unlockHuman.ts';
@@ -33,10 +34,11 @@ export const answer: CliCommand = {
     const asked = questions[question - 1];
     const option = args.text('option');
     if (asked !== undefined && option !== undefined && !asked.options.includes(option)) {
-      return refuse(out, { error: 'option_unknown', message: optionUnknown(option, asked) });
+      const next_action = 'answer again with one of them, or in your own words with `--text TEXT`';
+      return refuse(out, { error: 'option_unknown', message: optionUnknown(option, asked), next_action });
     }
     const text = option ?? required(args, 'text');
-    return reportRun(out, await gate.submit(runId, { kind: 'answer', question, text }));
+    return reportToHuman(out, await gate.submit(runId, { kind: 'answer', question, text }));
   },
 };
 
@@ -59,5 +61,5 @@ function checkForm(args: Arguments): void {
 
 function optionUnknown(option: string, asked: Question): string {
   const options = asked.options.map((label) => `\`${label}\``).join(', ');
-  return `the question has no option \`${option}\`: it has ${options}`;
+  return `the question has no option \`${option}\`${didYouMean(option, asked.options)}: it has ${options}`;
 }

@@ -6,7 +6,7 @@ import { Cancelled } from '../cancelled.ts';
 import type { CliCommand, Invocation } from '../command.ts';
 import { notesOn } from '../notesOn.ts';
 import { refuse } from '../refuse.ts';
-import { reportRun } from '../reportSubmitted.ts';
+import { reportToHuman } from '../reportSubmitted.ts';
 import { humanAndRun } from '../runOf.ts';
 import { showsUnicode } from '../text/ascii.ts';
 import { cardText } from '../text/cardText.ts';
@@ -54,7 +54,7 @@ export const decide: CliCommand = {
     const expected = args.text('shown');
     if (expected !== undefined && expected !== card.shown) {
       const made = await onRecord(invocation, { project, runId, human, gate: card.gate, shown: expected });
-      if (made?.verdict.allowed) return reportRun(out, made);
+      if (made?.verdict.allowed) return reportToHuman(out, made);
       return refuse(out, {
         error: 'shown_changed',
         message: 'what is to be decided is not what was shown; read the card again and decide',
@@ -83,7 +83,7 @@ export const decide: CliCommand = {
     const { gate, shown } = card;
     const choice = { gate, option, shown, card: card.card, ...(input === undefined ? {} : { input }) };
     const submitted = await project.decide(runId, choice, human);
-    return reportRun(out, submitted);
+    return reportToHuman(out, submitted);
   },
 };
 
@@ -185,6 +185,10 @@ async function chooseInput(
   const given = args.text('input');
   const needed = gate.options.find(({ label }) => label === option)?.needsInput === true;
   if (given !== undefined || !needed) return given;
-  if (prompts === null) throw usageError(`\`--input TEXT\` is missing: \`${option}\` needs it`);
+  if (prompts === null)
+    throw usageError(
+      `\`--input TEXT\` is missing: \`${option}\` needs it`,
+      'add `--input "TEXT"`, in your words what the agent should know',
+    );
   return prompts.text(`${option}: what should the agent know?`);
 }

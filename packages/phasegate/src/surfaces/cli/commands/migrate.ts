@@ -5,7 +5,7 @@ import type { MigrationCard } from '../../../runtime/ports.ts';
 import type { CliCommand } from '../command.ts';
 import { letCodeIn } from '../letCodeIn.ts';
 import type { Paint } from '../paint.ts';
-import { reportRun } from '../reportSubmitted.ts';
+import { reportToHuman } from '../reportSubmitted.ts';
 import { humanAndRun, runOf } from '../runOf.ts';
 import { SHELL } from '../spell.ts';
 import { facts } from '../text/table.ts';
@@ -41,7 +41,7 @@ export const migrate: CliCommand = {
     }
     const { human, runId } = await humanAndRun(invocation, 'any unfinished');
     const submitted = await (await invocation.open()).migrations.migrate(runId, to, human);
-    return reportRun(out, submitted);
+    return reportToHuman(out, submitted);
   },
 };
 

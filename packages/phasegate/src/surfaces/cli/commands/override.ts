@@ -2,7 +2,7 @@ import { atRun } from '../atRun.ts';
 import { Cancelled } from '../cancelled.ts';
 import type { CliCommand, Invocation } from '../command.ts';
 import { phaseIdOf } from '../phaseIdOf.ts';
-import { reportRun } from '../reportSubmitted.ts';
+import { reportToHuman } from '../reportSubmitted.ts';
 import { required } from '../required.ts';
 import { humanAndRun } from '../runOf.ts';
 import { HUMAN_OPTIONS } from '../unlockHuman.ts';
@@ -34,7 +34,7 @@ export const override: CliCommand = {
     await confirm(invocation, { runId, phase });
     const to = args.text('to');
     const order = { reason, ...(to === undefined ? {} : { to: to === 'end' ? null : phaseIdOf(to) }) };
-    return reportRun(out, await project.override(runId, order, human));
+    return reportToHuman(out, await project.override(runId, order, human));
   },
 };
 

@@ -1,5 +1,5 @@
 import type { CliCommand } from '../command.ts';
-import { reportRun } from '../reportSubmitted.ts';
+import { reportToHuman } from '../reportSubmitted.ts';
 import { humanAndRun } from '../runOf.ts';
 import { HUMAN_OPTIONS } from '../unlockHuman.ts';
 
@@ -19,6 +19,6 @@ export const resume: CliCommand = {
     const submitted = await (await invocation.reach())
       .as(human.principal)
       .submit(runId, { kind: 'resume', ...(note === undefined ? {} : { note }) });
-    return reportRun(out, submitted);
+    return reportToHuman(out, submitted);
   },
 };

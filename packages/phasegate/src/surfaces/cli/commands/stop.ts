@@ -1,5 +1,5 @@
 import type { CliCommand } from '../command.ts';
-import { reportRun } from '../reportSubmitted.ts';
+import { reportToHuman } from '../reportSubmitted.ts';
 import { required } from '../required.ts';
 import { humanAndRun } from '../runOf.ts';
 import { HUMAN_OPTIONS } from '../unlockHuman.ts';
@@ -19,6 +19,6 @@ export const stop: CliCommand = {
     const submitted = await (await invocation.reach())
       .as(human.principal)
       .submit(runId, { kind: 'stop', reason });
-    return reportRun(out, submitted);
+    return reportToHuman(out, submitted);
   },
 };
