@@ -10,8 +10,6 @@ export async function anchorsAt(
   invocation: Pick<Invocation, 'project'>,
   places: readonly string[],
 ): Promise<readonly string[]> {
-  // An empty path would be the folder that the call came from.
-  if (places.includes('')) throw usageError('`--anchor` is an empty word', WANTED);
   const { anchors } = await invocation.project();
   const found: string[] = [];
   for (const place of places) {

@@ -20,7 +20,6 @@ export async function fileToWrite(option: string, word: string): Promise<string>
 }
 
 async function placeFor(option: string, word: string, hint: string): Promise<string> {
-  if (word === '') throw usageError(`${option} is an empty word`, 'name a file, or leave it out');
   if (word === '-') throw usageError(`${option} takes a file, and \`-\` is not one`, hint);
   const file = resolve(word);
   const folder = dirname(file);

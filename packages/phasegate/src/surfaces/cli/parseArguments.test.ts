@@ -82,6 +82,34 @@ describe('arguments', () => {
   });
 });
 
+describe('an empty word', () => {
+  test('is refused for an argument, also where RUN is left out, for an option and for one of several', () => {
+    const byDefault = { ...SAMPLE, positionals: ['RUN', 'PHASE', 'N'], runByDefault: true as const };
+
+    expect(fault('r1', '').message).toBe('FILE is an empty word');
+    expect(fault('').message).toBe('RUN is an empty word');
+    expect(() => parseArguments(['', '1'], byDefault, { name: 'sample' })).toThrow('PHASE is an empty word');
+    expect(() => parseArguments(['', 'A', '1'], byDefault, { name: 'sample' })).toThrow(
+      'RUN is an empty word',
+    );
+    expect(fault('r1', '--item', '')).toMatchObject({
+      code: 'usage',
+      message: '`--item` is an empty word',
+      hint: 'write `--item KEY`, or leave it out',
+    });
+    expect(fault('r1', '--param', 'a=b', '--param=').message).toBe('`--param` is an empty word');
+    expect(fault('r1', '--project', '').message).toBe('`--project` is an empty word');
+  });
+
+  test('is let through where RUN was left out, and among the words of another command', () => {
+    const own = { ...SAMPLE, positionals: ['RUN'], runByDefault: true as const, takesCommand: true as const };
+
+    const { positionals, command } = parseArguments(['--', 'echo', ''], own, { name: 'sample' });
+
+    expect([positionals, command]).toEqual([[''], ['echo', '']]);
+  });
+});
+
 describe('a run the environment names', () => {
   const given = (...words: readonly string[]) =>
     parseArguments(words, { ...SAMPLE, runFromEnvironment: true }, { name: 'sample', run: 'r9' }).positionals;

@@ -82,11 +82,11 @@ export function parseArguments(
       take(values, spec, { name: token.name, value: token.value, inline });
     }
   }
-  takeRun(positionals, command, run);
+  const inserted = takeRun(positionals, command, run);
   if (!flags.has('help')) {
     checkCount(positionals, command, name);
-    for (const option of [...values.keys(), ...flags])
-      checkAct({ name, command, act: positionals[0] }, option);
+    checkEmpty({ positionals: inserted ? ['RUN', ...positionals.slice(1)] : positionals, values }, command);
+    checkActs([...values.keys(), ...flags], { name, command, act: positionals[0] });
   }
   return {
     positionals,
@@ -139,13 +139,40 @@ function unknownOption(raw: string, specs: OptionSpecs, command: string): Error 
   );
 }
 
-/** Puts RUN in its place where it was left out. An empty word is not left out: a variable was, by mistake. */
-function takeRun(positionals: string[], command: CliCommand, run: string | undefined): void {
+/** Puts RUN in its place where it was left out, and says whether it did. */
+function takeRun(positionals: string[], command: CliCommand, run: string | undefined): boolean {
   const named = command.runFromEnvironment === true && run !== undefined && run !== '';
-  if (!named && command.runByDefault !== true) return;
-  if (lacksRun(positionals, command)) positionals.unshift(named ? run : '');
-  else if (positionals[0] === '') throw usageError('RUN is an empty word', 'leave it out, or name a run');
+  if ((!named && command.runByDefault !== true) || !lacksRun(positionals, command)) return false;
+  positionals.unshift(named ? run : '');
+  return true;
 }
+
+/**
+ * INVARIANT: no empty word reaches a command. A variable was left out by mistake, and the command would take the word for
+ * the folder it is in, for everything, or for nothing.
+ */
+function checkEmpty(
+  given: { readonly positionals: readonly string[]; readonly values: ReadonlyMap<string, readonly string[]> },
+  { positionals, options }: CliCommand,
+): void {
+  for (const [place, word] of given.positionals.entries()) {
+    if (word !== '') continue;
+    const name = positionals[Math.min(place, positionals.length - 1)] ?? '';
+    // Said of every goal that none can have.
+    if (name === '[GOAL]') continue;
+    const bare = name.replace(/[[\]…]/g, '');
+    const mayBeLeftOut = name.startsWith('[') || bare === 'RUN';
+    throw usageError(`${bare} is an empty word`, mayBeLeftOut ? LEAVE_OUT : NOT_SET);
+  }
+  for (const [name, words] of given.values) {
+    if (!words.includes('')) continue;
+    const value = options[name]?.value ?? name.toUpperCase();
+    throw usageError(`\`--${name}\` is an empty word`, `write \`--${name} ${value}\`, or leave it out`);
+  }
+}
+
+const LEAVE_OUT = 'leave it out, or name one';
+const NOT_SET = 'name one; a variable of the shell that is not set gives an empty word';
 
 /** Too few words, or `-` where RUN would be, which is not a run. */
 function lacksRun(positionals: readonly string[], command: CliCommand): boolean {
@@ -154,16 +181,19 @@ function lacksRun(positionals: readonly string[], command: CliCommand): boolean 
 }
 
 /** An option of another act of the command would be ignored, and its caller would believe that it was not. */
-function checkAct(
+function checkActs(
+  given: readonly string[],
   called: { readonly name: string; readonly command: CliCommand; readonly act: string | undefined },
-  option: string,
 ): void {
   const { name, command, act = '' } = called;
-  const of = command.options[option]?.of;
   // Of an act that there is not, the command says so itself.
-  if (of === undefined || of.includes(act) || !command.positionals[0]?.split('|').includes(act)) return;
-  const acts = of.map((one) => `\`${name} ${one}\``).join(' and ');
-  throw usageError(`\`--${option}\` belongs to ${acts}`, `see \`phasegate ${name} --help\``);
+  if (!command.positionals[0]?.split('|').includes(act)) return;
+  for (const option of given) {
+    const of = command.options[option]?.of;
+    if (of === undefined || of.includes(act)) continue;
+    const acts = of.map((one) => `\`${name} ${one}\``).join(' and ');
+    throw usageError(`\`--${option}\` belongs to ${acts}`, `see \`phasegate ${name} --help\``);
+  }
 }
 
 function checkCount(positionals: readonly string[], command: CliCommand, name: string): void {

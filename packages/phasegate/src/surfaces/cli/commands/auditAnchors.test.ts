@@ -52,7 +52,7 @@ test.each([
   expect([code, stdout]).toEqual([2, '']);
   expect(stderr).toContain(message);
   expect(stderr).toContain(
-    words[0] === '--archive' ? '`--archive` takes a file' : 'name a file that `phasegate',
+    words[0] === '--archive' ? '`--archive` takes a file' : 'write `--anchor FILE|git-note`',
   );
 });
 

@@ -55,6 +55,21 @@ test.each<[string, readonly string[], string]>([
   expect(stderr).toContain(`\nhint: ${hint}`);
 });
 
+test.each([
+  [['task', '', '1'], 'PHASE'],
+  [['restore', ''], 'FILE'],
+  [['audit', 'verify', '--archive', ''], '`--archive`'],
+  [['audit', 'export', '--run', ''], '`--run`'],
+  [['validate', ''], 'PATH'],
+  [['graph', ''], 'WORKFLOW'],
+  [['start', 'w', '--target', ''], '`--target`'],
+])('%j: an empty word is wrong usage, and not the folder, all or nothing', async (words, name) => {
+  const { code, stdout, stderr } = await makeShell({ 'w.workflow.yaml': WORKFLOW }).call(words);
+
+  expect([code, stdout]).toEqual([2, '']);
+  expect(stderr).toContain(`error: ${name} is an empty word`);
+});
+
 test('a workflow that may be in a file that cannot be read: the refusal names the file and what is wrong with it', async () => {
   const shell = makeShell({
     'agent_workflow.yaml': 'workflow: tdd\nphases: [}\n',
