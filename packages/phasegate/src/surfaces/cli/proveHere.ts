@@ -19,9 +19,22 @@ export async function proveHere(invocation: Invocation): Promise<ExitCode> {
   for (const result of results) {
     if (result.status === 'proven') await open.proofs.keep(result.proof);
   }
-  const failed = results.some((result) => result.status === 'proven' && result.proof.ring === 'served');
-  await out.result({ ok: !failed, clients: results.map(spelled) }, () => told(results, out.paint));
-  return failed ? 1 : 0;
+  const proven = results.flatMap((result) => (result.status === 'proven' ? [result.proof] : []));
+  // Nothing proven is not the same as nothing wrong.
+  const ok = proven.length > 0 && proven.every(({ ring }) => ring !== 'served');
+  const nothing = proven.length > 0 ? [] : [nothingProven(results, out.paint)];
+  await out.result({ ok, clients: results.map(spelled) }, () =>
+    [told(results, out.paint), ...nothing].join('\n\n'),
+  );
+  return ok ? 0 : 1;
+}
+
+function nothingProven(results: readonly Proving[], paint: Paint): string {
+  const isThere = results.some(({ status }) => status === 'not_attached');
+  const steps = results.flatMap((result) => ('next_step' in result ? [result.next_step] : []));
+  if (steps.length === 0) return paint.red('nothing was proven');
+  const what = isThere ? 'attach a client that is installed' : 'install one of them, and attach it';
+  return paint.red(`nothing was proven: ${what}, with a step named above, and prove it again`);
 }
 
 function spelled(result: Proving) {

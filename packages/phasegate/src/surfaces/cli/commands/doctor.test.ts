@@ -162,6 +162,23 @@ test('doctor --prove keeps what held, tells what did not, and doctor tells it ag
   expect(after.stdout).not.toContain(prove);
 });
 
+test('doctor --prove on a machine without clients fails, and says what to install', async () => {
+  const shell = makeShell({ 'phasegate.config.json': '{}\n' });
+  const absent = { status: 'not_installed', reason: 'no `gemini` is on the PATH' } as const;
+  const prove = async () => [
+    { client: 'gemini', title: 'Gemini CLI', ...absent, next_step: 'npm install -g gemini' } as const,
+  ];
+  const machine = testingMachine(new AbortController().signal, { prove });
+
+  const { code, stdout } = await shell.callWith(machine, ['doctor', '--prove']);
+  const told = await shell.callWith(machine, ['doctor', '--prove', '--json']);
+
+  expect(code).toBe(1);
+  expect(stdout).toContain('next: npm install -g gemini');
+  expect(stdout).toContain('nothing was proven: install one of them, and attach it');
+  expect([told.code, told.json().ok]).toEqual([1, false]);
+});
+
 test('doctor tells what could not be tried from what did not hold, and does not ask for the same again', async () => {
   const { shell, machine } = shellWithClients();
   expect((await shell.callWith(machine, INIT_CODEX)).code).toBe(0);

@@ -148,13 +148,17 @@ test('a config that is wrong is told once, with what looks again', async () => {
   expect(stderr).toContain('\nhint: correct `phasegate.config.yaml` there, and run `phasegate doctor`');
 });
 
-test('a workflow that there is not is told where its runs are asked for, and one without runs has none', async () => {
+test('a workflow that there is not is wrong usage where its runs are asked for, and one without runs has none', async () => {
   const shell = makeShell({ 'w.workflow.yaml': WORKFLOW });
 
   expect((await shell.call(['runs', '--workflow', 'w'])).stdout).toBe('no runs\n');
   expect(await shell.call(['runs', '--workflow', 'nope'])).toMatchObject({
-    code: 0,
-    stdout: 'no runs, and there is no workflow `nope`; `phasegate list` shows them\n',
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining('there is no workflow `nope` [usage]\nhint: `phasegate list` shows them'),
+  });
+  expect((await shell.call(['runs', '--workflow', 'nope', '--json'])).json()).toMatchObject({
+    error: 'usage',
   });
 });
 

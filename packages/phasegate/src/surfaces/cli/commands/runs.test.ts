@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeShell } from '../fixtures/callCli.ts';
 
@@ -29,12 +31,26 @@ test('runs of a workflow are asked for whatever lies among the workflows, and ot
   await shell.callAs(SECRET, ['humans', 'add', 'maria']);
   const ordinary = (await shell.call(['runs'])).stdout.trimEnd();
 
-  expect((await shell.call(['runs', '--workflow', 'x'])).stdout).toBe(
-    `${ordinary}; there is no workflow \`x\`; \`phasegate list\` shows them\n`,
-  );
+  expect(await shell.call(['runs', '--workflow', 'x'])).toMatchObject({
+    code: 2,
+    stderr: `error: there is no workflow \`x\` [usage]\nhint: \`phasegate list\` shows them; ${ordinary}\n`,
+  });
   for (let n = 0; n <= 2000; n += 1) shell.write(`w${n}.workflow.yaml`, '');
   expect(await shell.call(['runs', '--workflow', 'x'])).toMatchObject({ code: 0, stdout: `${ordinary}\n` });
   expect(await shell.call(['runs', '--workflow', 'x', '--json'])).toMatchObject({
+    code: 0,
+    stdout: '{"runs":[]}\n',
+  });
+});
+
+test('runs whose workflow has no file any more are listed by its name, whatever their status', async () => {
+  const shell = makeShell({ 'w.workflow.yaml': WORKFLOW });
+  await shell.call(['start', 'w']);
+  rmSync(join(shell.root, 'w.workflow.yaml'));
+
+  const ofW = ['runs', '--workflow', 'w', '--json'];
+  expect((await shell.call(ofW)).json().runs).toMatchObject([{ workflow: 'w' }]);
+  expect(await shell.call([...ofW, '--status', 'completed'])).toMatchObject({
     code: 0,
     stdout: '{"runs":[]}\n',
   });

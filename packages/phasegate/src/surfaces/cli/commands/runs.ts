@@ -1,4 +1,4 @@
-import type { Principal, RunQuery } from '@phasegate/core';
+import type { Phasegate, Principal, RunQuery } from '@phasegate/core';
 import { RUN_STATUSES } from '@phasegate/core/contract';
 import { type Goal, goalAuthor } from '@phasegate/core/engine';
 import { didYouMean, oneLine } from '@phasegate/core/model';
@@ -27,8 +27,10 @@ export const runs: CliCommand = {
     const { args, out } = invocation;
     const query = queryOf(args);
     const caller = await callerOf(invocation);
-    const found = await (await invocation.reach()).as(caller).runs(query);
-    const none = found.length === 0 && !out.json ? await noneText(invocation, caller, query.workflow) : '';
+    const gate = (await invocation.reach()).as(caller);
+    const found = await gate.runs(query);
+    if (found.length === 0) await demandKnown(invocation, { caller, gate, workflow: query.workflow });
+    const none = found.length === 0 && !out.json ? await noRunsText(invocation, caller) : '';
     await out.result({ runs: found.map(encodeLine) }, () => {
       if (found.length === 0) return none;
       const goals = found.some(({ goal }) => goal !== undefined);
@@ -51,15 +53,24 @@ export const runs: CliCommand = {
   },
 };
 
-/** Nothing found, and what may be the reason. */
-async function noneText(
+/**
+ * INVARIANT: whether runs that are not shown to the caller are of that workflow changes nothing: they are not counted.
+ * Runs outlive the files of their workflow, and are asked for by its name all the same.
+ */
+async function demandKnown(
   invocation: Invocation,
-  caller: Principal,
-  workflow: string | undefined,
-): Promise<string> {
-  const text = await noRunsText(invocation, caller);
-  const unknown = workflow === undefined ? null : await unknownText(invocation, workflow);
-  return unknown === null ? text : `${text}${text === NONE ? ', and' : ';'} ${unknown}`;
+  { caller, gate, workflow }: Asked & { readonly workflow: string | undefined },
+): Promise<void> {
+  if (workflow === undefined || invocation.server !== null) return;
+  const unknown = await unknownText(invocation, workflow);
+  if (unknown === null || (await gate.runs({ workflow, limit: 1 })).length > 0) return;
+  const others = await noRunsText(invocation, caller);
+  throw usageError(unknown, `\`phasegate list\` shows them${others === NONE ? '' : `; ${others}`}`);
+}
+
+interface Asked {
+  readonly caller: Principal;
+  readonly gate: Pick<Phasegate, 'runs'>;
 }
 
 const NONE = 'no runs';
@@ -80,7 +91,7 @@ async function unknownText({ server, project }: Invocation, workflow: string): P
   try {
     const known = (await (await project()).catalog.list()).map(({ id }) => id);
     if (known.includes(workflow)) return null;
-    return `there is no workflow \`${oneLine(workflow)}\`${didYouMean(workflow, known)}; \`phasegate list\` shows them`;
+    return `there is no workflow \`${oneLine(workflow)}\`${didYouMean(workflow, known)}`;
   } catch {
     // Runs are there whatever lies among the workflows.
     return null;
