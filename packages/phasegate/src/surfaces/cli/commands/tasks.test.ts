@@ -90,3 +90,13 @@ test('tasks exits 2 when nothing usable is found, in the shape of a parse failur
   expect((await shell.call(['tasks', 'tasks.md', '--parser', 'jira'])).code).toBe(2);
   expect((await shell.call(['tasks'])).code).toBe(2);
 });
+
+test.each(['/nope', 'specs/nope/tasks.md'])(
+  'a path that is not there is named as it was typed: %s',
+  async (path) => {
+    const { code, stderr } = await makeShell({ 'tasks.md': TASKS }).call(['tasks', path]);
+
+    expect(code).toBe(2);
+    expect(stderr).toContain(`\`${path}\` does not exist`);
+  },
+);

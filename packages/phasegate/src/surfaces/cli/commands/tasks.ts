@@ -46,7 +46,13 @@ export const tasks: CliCommand = {
  */
 function placeOf(root: string, file: string): [string, string] {
   const path = existsSync(resolve(file)) ? resolve(file) : resolve(root, file);
-  const real = existsSync(path) ? realpathSync(path) : path;
+  // Said here, in the words that were typed: the parser is given the last of them alone.
+  if (!existsSync(path)) {
+    throw new PhasegateError('file_unreadable', `\`${oneLine(file)}\` does not exist`, {
+      hint: 'name a `tasks.md`, or the folder that holds one',
+    });
+  }
+  const real = realpathSync(path);
   return [dirname(real), basename(real)];
 }
 
