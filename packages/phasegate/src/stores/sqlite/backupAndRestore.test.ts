@@ -72,6 +72,17 @@ describe('a backup', () => {
     await opened.close();
   });
 
+  test('where none can be made, the fault names the file that was asked for', async () => {
+    const refused = await store.backup(join(copy, 'not-a-folder.db')).catch((error: unknown) => error);
+    writeFileSync(copy, '');
+    const below = await store.backup(join(copy, 'below.db')).catch((error: unknown) => error);
+
+    for (const fault of [refused, below]) {
+      expect(fault).toMatchObject({ code: 'store_unavailable' });
+      expect(String(fault)).not.toContain('.partial');
+    }
+  });
+
   test('never overwrites and leaves nothing half-made', async () => {
     writeFileSync(copy, 'precious');
     await expect(store.backup(copy)).rejects.toMatchObject({ code: 'store_unavailable' });
@@ -197,8 +208,13 @@ describe('a restore', () => {
     expect(restore).toThrow(expect.objectContaining({ code: 'store_newer' }));
     const other = makeStateFolder();
     writeFileSync(copy, whole);
+    // It is whole: what is missing is its keys, and no other backup.
     expect(() => restoreSqlite({ from: copy, to: state.file, seal: other.seal })).toThrow(
-      expect.objectContaining({ code: 'store_corrupt' }),
+      expect.objectContaining({
+        code: 'store_corrupt',
+        message: `\`${copy}\` is signed with other keys than those of this project`,
+        hint: expect.stringContaining(`put \`keys.json\` of that project into \`${state.folder}\` first`),
+      }),
     );
     other.remove();
     expect(() => restoreSqlite({ from: state.file, to: state.file })).toThrow(

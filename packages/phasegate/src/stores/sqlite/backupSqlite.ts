@@ -15,9 +15,11 @@ export async function backupSqlite(options: {
   const path = resolve(options.file);
   if (existsSync(path)) throw isThere(path);
   const draft = `${path}.${randomUUID()}.partial`;
+  let made = false;
   try {
     // Made before anything is in it: in the copy are hashes of keys, and keys that guesses can be tried on.
     closeSync(openSync(draft, 'wx', 0o600));
+    made = true;
     // All pages in one step: in smaller ones a busy writer could make the copy begin anew without end.
     await backup(options.database, draft, { rate: ALL_PAGES });
     sync(draft);
@@ -28,7 +30,7 @@ export async function backupSqlite(options: {
     if (own(error, 'code') === 'EEXIST') throw isThere(path);
     throw storeFault(error, path);
   } finally {
-    for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(draft + suffix, { force: true });
+    if (made) for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(draft + suffix, { force: true });
   }
   const record: BackupRecord = {
     id: randomUUID(),

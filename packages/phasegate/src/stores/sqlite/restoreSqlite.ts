@@ -66,13 +66,13 @@ export function stageBackup(options: Restoring): { readonly draft: string; reado
     dropStaged(draft);
     const fault = storeFault(error, to);
     // What it says of a damaged database is not about a backup, of which nothing was taken.
-    if (fault.code !== 'store_corrupt') throw fault;
+    if (fault.code !== 'store_corrupt' || fault.hint?.startsWith(UNCHANGED) === true) throw fault;
     throw new PhasegateError(fault.code, fault.message, { hint: NAME_ANOTHER, cause: error });
   }
 }
 
-const NAME_ANOTHER =
-  'nothing was changed; name a backup of this project, a file that `phasegate backup FILE` wrote';
+const UNCHANGED = 'nothing was changed';
+const NAME_ANOTHER = `${UNCHANGED}; name a backup of this project, a file that \`phasegate backup FILE\` wrote`;
 
 /** Puts a staged backup in the database's place; gives where the one before is kept, null when there was none. */
 export function installStaged(draft: string, to: string): string | null {
@@ -104,7 +104,7 @@ function prepare(options: { from: string; draft: string; seal: Seal | undefined 
     if (check !== 'ok') throw corrupt(from, String(check));
     const version = requireKnownVersion(database, from);
     if (version === 0) throw corrupt(from, 'it is empty');
-    if (seal !== undefined) requireOurs(database, from, seal);
+    if (seal !== undefined) requireOurs(database, { from, folder: dirname(draft), seal });
     database.exec('PRAGMA journal_mode=DELETE');
     return version;
   } catch (error) {
@@ -114,10 +114,19 @@ function prepare(options: { from: string; draft: string; seal: Seal | undefined 
   }
 }
 
-function requireOurs(database: DatabaseSync, from: string, seal: Seal): void {
+function requireOurs(
+  database: DatabaseSync,
+  { from, folder, seal }: { readonly from: string; readonly folder: string; readonly seal: Seal },
+): void {
   const row = database.prepare('SELECT * FROM heads').get();
   if (row === undefined || headIsGenuine(seal, signedHead(row))) return;
-  throw corrupt(from, 'its audit is not signed with the keys of this project');
+  throw new PhasegateError(
+    'store_corrupt',
+    `\`${from}\` is signed with other keys than those of this project`,
+    {
+      hint: `${UNCHANGED}; to take over the project it is a backup of, put \`keys.json\` of that project into \`${folder}\` first (docs/guide/runbook.md), else name a backup of this one`,
+    },
+  );
 }
 
 function replace(draft: string, to: string): string | null {

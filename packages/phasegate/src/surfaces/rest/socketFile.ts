@@ -1,5 +1,6 @@
-import { lstatSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, rmSync } from 'node:fs';
 import type { Server } from 'node:net';
+import { dirname } from 'node:path';
 import { own, PhasegateError } from '@phasegate/core';
 
 /** A socket in the file system, and who may connect to it. */
@@ -29,7 +30,9 @@ export function bindSocket(server: Server, { path, group }: SocketFile, listenin
 
 /** Why there can be no socket there, in words. */
 export function cannotBind(error: Error, { path }: SocketFile): PhasegateError {
-  const code = own(error, 'code');
+  // A folder that is not there comes as one that may not be written.
+  const isMissing = own(error, 'code') === 'EACCES' && !existsSync(dirname(path));
+  const code = isMissing ? 'ENOENT' : own(error, 'code');
   const [reason, hint] =
     code === 'EADDRINUSE'
       ? ['something is there already', 'move it away, or name another path']

@@ -191,6 +191,11 @@ describe('the command that runs the tests', () => {
       expect(code).toBe(2);
       expect(stderr).toContain('no tests were found in');
       expect(stderr).toContain('--test "CMD"');
+      // A file that cannot be read is the reason, and is the first to be corrected.
+      expect(stderr.includes('`package.json` cannot be read: it is not JSON')).toBe(
+        files['package.json'] === '{',
+      );
+      expect(stderr.includes('hint: correct that file')).toBe(files['package.json'] === '{');
       expect(readdirSync(shell.root)).toEqual(Object.keys(files));
       expect(existsSync(String(shell.env.XDG_STATE_HOME))).toBe(false);
       expect((await shell.call(['init', '--yes', '--template', 'minimal'])).code).toBe(0);

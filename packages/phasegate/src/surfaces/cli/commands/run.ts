@@ -202,8 +202,14 @@ async function findOrStart(
     const whole = await wholeRun(invocation, agent, word);
     const begun = whole === word ? null : await underWay(invocation, open, { ...starting, word: whole });
     if (begun !== null) return begun;
-    throw /^run-[0-9a-f]+$/.test(word) ? unknownRun(word) : error;
+    throw /^run-[0-9a-f]+$/.test(word) ? unknownRun(word) : orRun(error);
   });
+}
+
+/** What is neither: a run may have been meant as well. */
+function orRun({ code, message, hint }: PhasegateError): PhasegateError {
+  const runs = '`phasegate runs` shows the runs';
+  return new PhasegateError(code, message, { hint: hint === undefined ? runs : `${hint}; ${runs}` });
 }
 
 function unknownRun(word: string): PhasegateError {

@@ -248,6 +248,18 @@ test('the port is the config’s where none is named', async () => {
   });
 });
 
+test('a socket in a folder that is not there is refused for that, and not for its permissions', async () => {
+  const shell = makeShell({ 'good.workflow.yaml': GOOD });
+  const socket = join(shell.root, 'nope', 'socket');
+
+  const words = ['serve', '--port', '0', '--socket', socket];
+  const { code, stderr } = await shell.callWith(machine().machine, words);
+
+  expect(code).toBe(2);
+  expect(stderr).toContain(`cannot listen on \`${socket}\`: its folder does not exist`);
+  expect(stderr).toContain('hint: make the folder first');
+});
+
 test('without a word about it the port is 8000 of this machine, and the API is under /api/v1 [S2.94]', async () => {
   // No matter who has it, we or somebody else: a server that wants it says so.
   const taken = createServer().listen(8000, '127.0.0.1');

@@ -201,3 +201,13 @@ test('`run` goes on with the run whose id begins so, where no workflow has that 
   expect(started.json()).toMatchObject({ outcome: 'awaiting_agent' });
   expect(started.json().run).not.toBe(run);
 });
+
+test('what is neither a workflow nor a run is told with where both are listed', async () => {
+  const shell = makeShell({ 'gated.workflow.yaml': GATED });
+
+  const { code, stderr } = await shell.callWith(machine, ['run', 'run-zz']);
+
+  expect(code).toBe(1);
+  expect(stderr).toContain('there is no workflow `run-zz`');
+  expect(stderr).toMatch(/\nhint: .*shows gated; `phasegate runs` shows the runs\n/);
+});

@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isJsonObject, own } from '@phasegate/core';
+import { isJsonObject, type JsonObject, own } from '@phasegate/core';
+import { reasonOf } from '@phasegate/core/model';
 import { readRegularIfAny } from '../../../files/readRegular.ts';
 import type { LayoutName } from '../../../templates/index.ts';
 
@@ -116,12 +117,25 @@ async function fromFile(
   return (await textOf(root, from)) === null ? null : { ...tests, from };
 }
 
-function jsonOf(text: string) {
+/** Why nothing can be told of `package.json`; null where it can be read, or there is none. */
+export async function brokenPackage(root: string): Promise<string | null> {
+  const text = await textOf(root, 'package.json');
+  const read = text === null ? {} : parsed(text);
+  return typeof read === 'string' ? `\`package.json\` cannot be read: ${read}` : null;
+}
+
+function jsonOf(text: string): JsonObject {
+  const read = parsed(text);
+  return typeof read === 'string' ? {} : read;
+}
+
+/** The object, or why it is none. */
+function parsed(text: string): JsonObject | string {
   try {
     const value: unknown = JSON.parse(text.replace(/^\ufeff/u, ''));
-    return isJsonObject(value) ? value : {};
-  } catch {
-    return {};
+    return isJsonObject(value) ? value : 'it is not a JSON object';
+  } catch (error) {
+    return `it is not JSON: ${reasonOf(error)}`;
   }
 }
 

@@ -13,7 +13,14 @@ import type { Invocation } from '../command.ts';
 import { asked, TRIES } from '../prompts.ts';
 import { usageError } from '../usage.ts';
 import { reportOf } from './findReport.ts';
-import { codeFolders, type FoundTests, findTests, layoutOf, missingScript } from './findTests.ts';
+import {
+  brokenPackage,
+  codeFolders,
+  type FoundTests,
+  findTests,
+  layoutOf,
+  missingScript,
+} from './findTests.ts';
 
 /** How the project is tested, who says so, and what is wrong with it. */
 export interface SettledTests {
@@ -52,15 +59,17 @@ async function choose(
   const [first, ...others] = found;
   const mayAsk = prompts !== null && !args.flag('yes');
   if (first === undefined) {
+    const broken = await brokenPackage(root);
+    const why = broken === null ? '' : `: ${broken}`;
     if (mayAsk) {
       await invocation.out.log(
-        'no tests were found here; a workflow without tests: `phasegate init --template minimal`',
+        `no tests were found here${why}; a workflow without tests: \`phasegate init --template minimal\``,
       );
       return askUntilItStarts(invocation, root);
     }
     throw usageError(
-      `no tests were found in \`${root}\`, and the template \`${template.name}\` has the engine run them`,
-      'name the command with `--test "CMD"`, or take a template without tests: `--template minimal`',
+      `no tests were found in \`${root}\`${why}${broken === null ? ', and' : ';'} the template \`${template.name}\` has the engine run them`,
+      `${broken === null ? '' : 'correct that file, or '}name the command with \`--test "CMD"\`, or take a template without tests: \`--template minimal\``,
     );
   }
   if (!mayAsk) return first;
@@ -147,7 +156,7 @@ async function whyNotStarted({ env }: Invocation, root: string, command: string)
   const [program] = words;
   if (program === undefined) return null;
   const script = await missingScript(root, words);
-  if (script !== null) return `\`package.json\` has no script \`${script}\``;
+  if (script !== null) return (await brokenPackage(root)) ?? `\`package.json\` has no script \`${script}\``;
   if (env.PATH === undefined) return null;
   const places = program.includes('/')
     ? [resolve(root, program)]
