@@ -5,10 +5,12 @@ import { oneLine, shellWord } from '@phasegate/core/model';
 import type { OpenProject, People, Project, ServerState, Serving } from '../../runtime/ports.ts';
 import { type ExaminedClient, examineSettings } from '../../settings/examineSettings.ts';
 import { readRecord } from '../../settings/settingsRecord.ts';
+import { type Attempt, attempt } from './attempt.ts';
 import type { Invocation } from './command.ts';
+import { examineGuarded } from './examineGuarded.ts';
 import { examineProof } from './examineProof.ts';
 import { examineWorkspace } from './examineWorkspace.ts';
-import type { Finding } from './finding.ts';
+import { broken, type Finding } from './finding.ts';
 import { foreignEntry } from './setUp/attachClient.ts';
 import { describeServer } from './text/describeServer.ts';
 import { VERSION } from './version.ts';
@@ -34,7 +36,7 @@ export async function examine(invocation: Invocation): Promise<readonly Finding[
   findings.push(...(await workflows(project.value, opened?.ok ? opened.value : undefined)));
   if (opened?.ok) {
     const { value } = opened;
-    findings.push(...(await servers(value)), ...(await guarded(value)), ...(await webhooks(value)));
+    findings.push(...(await servers(value)), ...(await examineGuarded(value)), ...(await webhooks(value)));
     findings.push(...(await workspace(value)));
     findings.push(await sandbox(value), ...(await proofs(invocation, value, project.value)));
     findings.push(...(await pause(value)), ...(await sessions(value)));
@@ -296,21 +298,6 @@ async function client(root: string): Promise<readonly Finding[]> {
   return foreign === null ? [] : [{ name: 'client', status: 'optional', message: foreign }];
 }
 
-/** Files that changed while nobody looked. */
-async function guarded(open: People): Promise<readonly Finding[]> {
-  const cards = await attempt(() => open.trust.guarded.cards());
-  if (!cards.ok) return [broken('guarded files', cards.error)];
-  return cards.value.map(({ path, change }): Finding => {
-    const message = `${change} while no process of Phasegate was looking, not accepted by a human: no program is run`;
-    return {
-      name: `guarded file ${oneLine(path)}`,
-      status: 'missing',
-      message,
-      next_step: 'phasegate trust --guarded',
-    };
-  });
-}
-
 /** Receivers that something was given up on for. */
 async function webhooks(open: Serving): Promise<readonly Finding[]> {
   const looked = await attempt(async () => ({
@@ -375,22 +362,6 @@ async function trustOf(open: People, path: string, name: string): Promise<Findin
     message: `${path}: valid, not trusted: it does not start`,
     next_step: `phasegate trust ${shellWord(card.value.workflow)}`,
   };
-}
-
-function broken(name: string, error: unknown): Finding {
-  const message = error instanceof Error ? error.message : String(error);
-  const hint = error instanceof PhasegateError ? error.hint : undefined;
-  return { name, status: 'broken', message, ...(hint === undefined ? {} : { next_step: hint }) };
-}
-
-type Attempt<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown };
-
-async function attempt<T>(action: () => Promise<T>): Promise<Attempt<T>> {
-  try {
-    return { ok: true, value: await action() };
-  } catch (error) {
-    return { ok: false, error };
-  }
 }
 
 async function exists(path: string): Promise<boolean> {
