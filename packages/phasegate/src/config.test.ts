@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { loadConfig } from './config.ts';
+import { LARGEST_CONFIG, loadConfig } from './config.ts';
 import { configTemplate } from './templates/config.ts';
 
 const DEFAULTS = {
@@ -45,6 +45,21 @@ test.each([
   await expect(loadConfig(root)).rejects.toMatchObject({
     code: 'config_invalid',
     message: '`phasegate.config.yaml` is not a file',
+  });
+});
+
+test.each([
+  ['bytes that are not UTF-8', (file: string) => writeFileSync(file, Buffer.of(0xff, 0xfe)), 'save `'],
+  ['a NUL byte', (file: string) => writeFileSync(file, 'port: 1\0'), 'save `'],
+  ['a folder', (file: string) => mkdirSync(file), 'put a config of JSON or YAML in its place'],
+  ['too much', (file: string) => writeFileSync(file, '#'.repeat(LARGEST_CONFIG + 1)), 'put a config'],
+])('%s in its place: the fault names the way out', async (_, put, hint) => {
+  const root = folder({});
+  put(join(root, 'phasegate.config.yaml'));
+
+  await expect(loadConfig(root)).rejects.toMatchObject({
+    code: 'config_invalid',
+    hint: expect.stringMatching(new RegExp(`^${hint}.* run \`phasegate doctor\`$`)),
   });
 });
 

@@ -176,7 +176,9 @@ function readRegularFile(path: string, file: string): Buffer {
   } catch (error) {
     if (!(error instanceof NotRegular)) throw error;
     const reason = error.code === 'too_large' ? 'is over the limit of 1 MB' : 'is not a file';
-    throw new PhasegateError('config_invalid', `\`${file}\` ${reason}`);
+    throw new PhasegateError('config_invalid', `\`${file}\` ${reason}`, {
+      hint: `put a config of JSON or YAML in its place, and run \`phasegate doctor\``,
+    });
   }
 }
 
@@ -193,14 +195,22 @@ function readText(root: string, file: string): string {
       ...(hint === undefined ? {} : { hint }),
     });
   }
-  if (bytes.includes(0)) throw new PhasegateError('config_invalid', `\`${file}\` holds a NUL byte`);
+  if (bytes.includes(0))
+    throw new PhasegateError('config_invalid', `\`${file}\` holds a NUL byte`, { hint: asText(file) });
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw new PhasegateError('config_invalid', `\`${file}\` is not UTF-8 text`, { cause });
+    throw new PhasegateError('config_invalid', `\`${file}\` is not UTF-8 text`, {
+      cause,
+      hint: asText(file),
+    });
   }
 }
 
 function exists(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+function asText(file: string): string {
+  return `save \`${file}\` as UTF-8 text, and run \`phasegate doctor\``;
 }

@@ -36,7 +36,11 @@ export async function examine(invocation: Invocation): Promise<readonly Finding[
   findings.push(...(await workflows(project.value, opened?.ok ? opened.value : undefined)));
   if (opened?.ok) {
     const { value } = opened;
-    findings.push(...(await servers(value)), ...(await examineGuarded(value)), ...(await webhooks(value)));
+    findings.push(
+      ...(await servers(value)),
+      ...(await examineGuarded(value, project.value)),
+      ...(await webhooks(value)),
+    );
     findings.push(...(await workspace(value)));
     findings.push(await sandbox(value), ...(await proofs(invocation, value, project.value)));
     findings.push(...(await pause(value)), ...(await sessions(value)));

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { JsonObject } from '@phasegate/core';
 import { expect, test } from 'vitest';
 import { openTestProject } from '../../../runtime/fixtures/openTestProject.ts';
@@ -161,6 +162,23 @@ test('doctor --prove keeps what held, tells what did not, and doctor tells it ag
   expect(ofCodex(after.json().checks)).toMatchObject({ message: expect.stringContaining('not set up here') });
   expect(after.stdout).not.toContain(prove);
 });
+
+test.each([Buffer.of(0xff, 0xfe), Buffer.from('port: [')])(
+  'doctor has a config that cannot be read corrected, and not accepted as it is (%#)',
+  async (bytes) => {
+    const shell = makeShell();
+    await shell.callAs('open sesame', ['init', '--template', 'minimal', '--yes']);
+    writeFileSync(join(shell.root, 'phasegate.config.yaml'), bytes);
+
+    const { stdout } = await shell.call(['doctor']);
+
+    expect(stdout).toMatch(
+      /guarded file phasegate\.config\.yaml +changed .*; it cannot be read: correct it first/,
+    );
+    expect(stdout).not.toContain('trust --guarded');
+    expect(stdout).toMatch(/next:\n {2}(save|correct) `phasegate\.config\.yaml`/);
+  },
+);
 
 test('doctor --prove on a machine without clients fails, and says what to install', async () => {
   const shell = makeShell({ 'phasegate.config.json': '{}\n' });
