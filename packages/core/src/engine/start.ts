@@ -219,7 +219,10 @@ function queueBlockers(queue: QueuePlace | undefined): readonly Blocker[] {
   const wrong = queue.capabilities.filter((name) => !isCapability(name));
   return [
     ...(Number.isSafeInteger(queue.priority) ? [] : ['the priority must be a whole number']),
-    ...wrong.map((name) => `\`${name.slice(0, 64)}\` cannot name a capability`),
+    ...wrong.map(
+      (name) =>
+        `\`${name.slice(0, 64)}\` cannot name a capability: use up to 64 letters, digits, \`.\`, \`_\` and \`-\`, with no sign first`,
+    ),
   ].map((message) => blocker('param_invalid', message, START));
 }
 

@@ -204,7 +204,9 @@ function demandName(name: string, humans: readonly string[]): void {
 
 function demandCapability(capability: string): void {
   if (isCapability(capability)) return;
-  throw new PhasegateError('usage', `\`${capability.slice(0, 64)}\` cannot name a capability`);
+  throw new PhasegateError('usage', `\`${capability.slice(0, 64)}\` cannot name a capability`, {
+    hint: 'use up to 64 letters, digits, `.`, `_` and `-`, with no sign first',
+  });
 }
 
 async function unknownAgent(store: AgentStore, name: string): Promise<PhasegateError> {

@@ -115,7 +115,12 @@ async function openYaml(folder: string, name: string, named: string): Promise<No
 async function textIn(folder: string, name: string): Promise<string | undefined> {
   const read = await readSource(folder, name);
   if (read.ok) return read.text;
-  throw new PhasegateError(read.code === 'too_large' ? 'too_large' : 'file_unreadable', read.message);
+  const isText = read.code !== 'not_utf8' && read.code !== 'nul_byte';
+  throw new PhasegateError(
+    read.code === 'too_large' ? 'too_large' : 'file_unreadable',
+    read.message,
+    isText ? {} : { hint: 'save it as UTF-8 text, or name another file' },
+  );
 }
 
 function kindOf({ yaml, names, tasks, named }: Source, { kind }: ImportRequest): ImportKind {

@@ -38,6 +38,7 @@ export function createFencing({ fence, judged, runtime, load, demand, here }: Fe
     throw new PhasegateError(
       'fence_failed',
       `run \`${run.id}\` is ${run.status}, so it is not compared any more`,
+      { hint: `\`phasegate status ${run.id}\` shows how it ended` },
     );
   }
 

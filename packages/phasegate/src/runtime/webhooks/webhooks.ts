@@ -13,7 +13,7 @@ import type {
   Webhooks,
 } from '../ports.ts';
 import { demandRole } from '../roles.ts';
-import { eventNames, isEvent } from './webhookEvents.ts';
+import { ALERTS, eventNames, isEvent } from './webhookEvents.ts';
 
 /** The webhooks of a project: who is told, and of what. */
 export function createWebhooks({
@@ -113,5 +113,8 @@ function demandAddress(text: string): string {
 function demandEvent(event: string): void {
   if (isEvent(event)) return;
   const meant = didYouMean(event, eventNames());
-  throw new PhasegateError('usage', `there is no event \`${event.slice(0, 64)}\`${meant}`);
+  const others = eventNames().filter((name) => !(ALERTS as readonly string[]).includes(name));
+  throw new PhasegateError('usage', `there is no event \`${event.slice(0, 64)}\`${meant}`, {
+    hint: `leave it out for those a human should look at (${ALERTS.join(', ')}), or name one of ${others.join(', ')}`,
+  });
 }

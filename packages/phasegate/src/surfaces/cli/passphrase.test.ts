@@ -39,7 +39,10 @@ test('a descriptor that is not open, holds nothing, or too much is refused as wr
     message: 'file descriptor `987` cannot be read: it is not open',
     hint: expect.stringContaining('`npx` does not pass descriptors on'),
   });
-  await expect(readFrom('\n')).rejects.toMatchObject({ code: 'usage' });
+  await expect(readFrom('\n')).rejects.toMatchObject({
+    code: 'usage',
+    hint: expect.stringContaining('--passphrase-fd 3 3<FILE'),
+  });
   await expect(readFrom('x'.repeat(5000))).rejects.toThrow('over 4096 bytes');
   await expect(readPassphrase(1, () => Readable.from([]))).rejects.toThrow('for output');
 });

@@ -56,7 +56,7 @@ export async function readPassphrase(fd: number, stdin: () => Readable): Promise
   }
   const passphrase = bytes.toString('utf8').replace(/\r?\n$/, '');
   bytes.fill(0);
-  if (passphrase === '') throw usageError(`file descriptor \`${fd}\` holds no passphrase`);
+  if (passphrase === '') throw usageError(`file descriptor \`${fd}\` holds no passphrase`, FD_HINT);
   return passphrase;
 }
 

@@ -46,10 +46,23 @@ test.each<[string, readonly string[], string]>([
   ],
   ['a project that is not there', ['runs', '--project', '/nope'], 'name the folder of a project'],
   ['a worker without a server', ['worker', '--', 'true'], 'take the address that `phasegate serve`'],
+  [
+    'an event of webhooks that is mistyped',
+    ['webhooks', 'add', 'https://example.com', '--event', 'gate_opend'],
+    'leave it out for those a human should look at (run_escalated, gate_opened',
+  ],
+  [
+    'an agent whose capability has a space',
+    ['agents', 'add', 'ada', '--capability', 'a b'],
+    'use up to 64 letters, digits, `.`, `_` and `-`',
+  ],
+  ['an import that is not text', ['import', 'binary.yaml'], 'save it as UTF-8 text, or name another file'],
   ['a number that is none', ['simulate', 'w', '--runs', 'abc'], 'see `phasegate simulate --help`'],
 ])('%s: the refusal ends with the next step', async (_, words, hint) => {
   const bad = 'workflow: bad\nphases: { A: { next: NOWHERE } }\n';
-  const { stderr } = await makeShell({ 'w.workflow.yaml': WORKFLOW, 'bad.workflow.yaml': bad }).call(words);
+  const shell = makeShell({ 'w.workflow.yaml': WORKFLOW, 'bad.workflow.yaml': bad });
+  writeFileSync(join(shell.root, 'binary.yaml'), Buffer.of(0xff, 0xfe));
+  const { stderr } = await shell.call(words);
 
   expect(stderr).toMatch(/^error: /);
   expect(stderr).toContain(`\nhint: ${hint}`);
@@ -170,6 +183,23 @@ test('the address to move to is looked at before a passphrase is asked for, and 
 
   expect([code, stderr]).toEqual([2, expect.stringContaining('`--to` is not an address of PostgreSQL')]);
   expect(stderr).not.toContain('secret');
+});
+
+test('a capability that none can be is answered with the signs it may have', async () => {
+  const shell = makeShell({ 'w.workflow.yaml': WORKFLOW });
+
+  const { code, stdout } = await shell.call(['start', 'w', '--queue', '--capability', 'a b']);
+
+  expect(code).toBe(1);
+  expect(stdout).toContain('`a b` cannot name a capability: use up to 64 letters, digits, ');
+});
+
+test('a run that has ended is compared no more: the refusal says what shows how it ended', async () => {
+  const shell = makeShell({ 'x.workflow.yaml': 'workflow: x\nphases: { A: {} }\n' });
+  const run = String((await shell.call(['start', 'x', '--json'])).json().run);
+  await shell.call(['done', run]);
+
+  expect((await shell.call(['fence', run])).stderr).toContain(`\nhint: \`phasegate status ${run}\` shows`);
 });
 
 test('a param that there is not is answered with those there are', async () => {

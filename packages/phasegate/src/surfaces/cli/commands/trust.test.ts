@@ -16,7 +16,9 @@ test('without a terminal nothing is accepted unasked', async () => {
 
   expect(await shell.callAs('open sesame', ['trust'])).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('`--yes` is missing'),
+    stderr: expect.stringMatching(
+      /`--yes` is missing.*\nhint: run it on a terminal, which shows what changed/,
+    ),
   });
   expect((await shell.callAs('open sesame', ['trust', '--yes'])).code).toBe(0);
 });

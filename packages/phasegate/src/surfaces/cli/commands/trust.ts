@@ -58,7 +58,10 @@ export const trust: CliCommand = {
     const worktree = args.text('worktree');
     if (worktree !== undefined) return acceptWorktree(invocation, human, resolve(worktree));
     if (prompts === null && !args.flag('yes')) {
-      throw usageError('`--yes` is missing: there is no terminal to ask on');
+      throw usageError(
+        '`--yes` is missing: there is no terminal to ask on',
+        'run it on a terminal, which shows what changed before it asks; else look at the files first, for instance with `git diff`, and add `--yes`, which prints what changed and accepts it',
+      );
     }
     const project = await invocation.open();
     const outcome: Outcome = { trusted: [], already: [], declined: [] };
