@@ -108,6 +108,16 @@ test('a program that ends before its work is done counts as a crash, until a hum
   expect(await bed.records(run, 'run_escalated')).toHaveLength(1);
 });
 
+test('a program that ends at once in the last run that was asked for is waited for no more', async () => {
+  const bed = await makeBed();
+  await bed.queue('unseen');
+
+  const { stderr } = await bed.worker('crash', ['--runs', '1']);
+
+  const told = stderr.split('\n').filter((line) => line.includes('"event":"backing_off"'));
+  expect(told.map((line) => JSON.parse(line))).toMatchObject([{ ms: 0, output: ['a crash of the agent'] }]);
+});
+
 test('a script is meant from the folder of the call, as the agent starts in another; one that is not there is refused', async () => {
   const bed = await makeBed();
   await bed.queue('unseen');

@@ -19,7 +19,7 @@ export function readAnchorFile(file: string): readonly string[] {
     return onlyAnchors(file, readRegular(file, { most: LARGEST, links: 'follow' }));
   } catch (cause) {
     if (cause instanceof PhasegateError) throw cause;
-    const reason = cause instanceof NotRegular ? cause.message : reasonOf(cause);
+    const reason = cause instanceof NotRegular ? `it ${cause.message}` : reasonOf(cause);
     throw new PhasegateError('file_unreadable', `the anchors in \`${file}\` cannot be read: ${reason}`, {
       cause,
     });

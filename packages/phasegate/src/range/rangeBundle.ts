@@ -76,7 +76,7 @@ function textOf(file: string): string {
   try {
     return readRegular(file, { most: LARGEST_BUNDLE, links: 'follow' }).toString('utf8');
   } catch (cause) {
-    const reason = cause instanceof NotRegular ? cause.message : reasonOf(cause);
+    const reason = cause instanceof NotRegular ? `it ${cause.message}` : reasonOf(cause);
     throw new PhasegateError('file_unreadable', `the bundle \`${file}\` cannot be read: ${reason}`, {
       cause,
     });

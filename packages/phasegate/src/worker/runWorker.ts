@@ -65,7 +65,9 @@ export async function runWorker(parts: WorkParts, endNow: () => void): Promise<W
   /** Once for all that follow each other: they end for the same reason. */
   function tellCrash(agent: string, output: readonly string[]): void {
     const { ms, first } = backOff.crashed();
-    if (first) request.report({ event: 'backing_off', agent, ms, output });
+    // Nothing is waited for where this was the last run that was asked for.
+    const wait = mayBegin() && !ends.aborted ? ms : 0;
+    if (first) request.report({ event: 'backing_off', agent, ms: wait, output });
   }
 
   const known = await Promise.all(request.keys.map((key) => slotFor(key, request, ends))).catch(

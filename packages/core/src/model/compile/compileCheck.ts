@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../json.ts';
 import type { CheckDraft, KnownCheck } from '../draft.ts';
 import type { DraftPath } from '../problems.ts';
-import { type CompiledSchema, compileSchema } from '../schema/jsonSchema.ts';
+import { type CompiledSchema, compileSchema, type SchemaProblem } from '../schema/jsonSchema.ts';
 import { type Check, EVIDENCE_CLASSES } from '../workflow.ts';
 import { compileCondition } from './compileCondition.ts';
 import type { PhasePlace } from './compileContext.ts';
@@ -89,7 +89,7 @@ function isFrozen(check: Check, known: KnownCheck): boolean {
 function checkParameters(place: PhasePlace, check: Check, known: KnownCheck, path: DraftPath): void {
   const { problems } = place.context;
   const schema = parametersOf(known);
-  for (const problem of schema.ok ? schema.validate(check.with) : []) {
+  for (const problem of schema.ok ? withoutEchoes(schema.validate(check.with)) : []) {
     const keys = problem.path.split('/').slice(1);
     problems.error(
       [...path, 'with', ...keys],
@@ -116,6 +116,15 @@ function checkParameters(place: PhasePlace, check: Check, known: KnownCheck, pat
     const message = `check \`${check.use}\` gives \`${known.class}\` evidence, so \`${check.needs}\` can never come from it`;
     problems.error([...path, 'needs'], 'unsatisfiable', message);
   }
+}
+
+/** A key that is only mistyped is missing as well: what was meant is said once, and nothing of forms. */
+function withoutEchoes(problems: readonly SchemaProblem[]): readonly SchemaProblem[] {
+  const mistyped = problems.filter(({ message }) => /^has an unknown key .*\(did you mean /s.test(message));
+  return problems.filter(
+    ({ path, message }) =>
+      !message.startsWith('has none of the ') || !mistyped.some((other) => other.path === path),
+  );
 }
 
 /** Made once: a workflow may have many checks of few kinds. */

@@ -54,7 +54,7 @@ export type WorkerEvent =
       readonly outcome: WorkOutcome;
       readonly how: string;
     }
-  /** Programs end at once, before their work is done: the wait before the next claim, which grows with each. */
+  /** Programs end at once, before their work is done: the wait before the next claim, which grows with each; 0 where none follows. */
   | {
       readonly event: 'backing_off';
       readonly agent: string;

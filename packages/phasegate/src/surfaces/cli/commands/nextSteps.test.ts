@@ -83,6 +83,27 @@ test.each([
   expect(stderr).toContain(`error: ${name} is an empty word`);
 });
 
+test('a key of a check that is mistyped is told once, with what was meant', async () => {
+  const check = '{ check: files, with: { nonempty: [a.txt] } }';
+  const shell = makeShell({
+    'm.workflow.yaml': `workflow: m\nphases: { A: { postconditions: [${check}] } }\n`,
+  });
+
+  const { problems } = (await shell.call(['validate', '--json'])).json();
+
+  expect(problems).toMatchObject([
+    { message: 'check `files`: `with` has an unknown key `nonempty` (did you mean `non_empty`?)' },
+  ]);
+});
+
+test('a folder in the place of anchors or a bundle is told in a whole sentence', async () => {
+  const shell = makeShell({ 'w.workflow.yaml': WORKFLOW });
+
+  const { stderr } = await shell.call(['audit', 'verify', '--anchor', shell.root]);
+
+  expect(stderr).toContain('cannot be read: it is not a file');
+});
+
 test('a workflow that may be in a file that cannot be read: the refusal names the file and what is wrong with it', async () => {
   const shell = makeShell({
     'agent_workflow.yaml': 'workflow: tdd\nphases: [}\n',

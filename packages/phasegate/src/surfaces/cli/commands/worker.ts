@@ -223,7 +223,7 @@ function describe(event: WorkerEvent): string {
       return `${oneLine(event.agent)}: run ${run}: ${WORDS[event.outcome]} (${oneLine(event.how)})`;
     case 'backing_off':
       return [
-        `${oneLine(event.agent)}: its program ended at once; it waits before the next run, longer each time (now ${event.ms / 1000} s)`,
+        `${oneLine(event.agent)}: its program ended at once${event.ms === 0 ? '' : `; it waits before the next run, longer each time (now ${event.ms / 1000} s)`}`,
         ...(event.output.length === 0
           ? ['  it printed nothing']
           : ['  the last it printed:', ...event.output.map((line) => `  | ${oneLine(line)}`)]),

@@ -44,12 +44,12 @@ test('a refusal tells every reason once and never with a mark that reads as succ
   expect(text).not.toMatch(/[✓✔☑✅]/u);
 });
 
-test('the code stands behind the first line, not behind what a program printed', async () => {
+test('the code stands before several lines, in no sentence and not behind what a program printed', async () => {
   const message = 'the tests failed (exit code 1:\nnot ok 1)';
   const answer = { error: 'check_failed', message, blockers: [{ code: 'check_failed', message }] };
 
   expect(describeRefusal(answer, await paintFor(false))).toBe(
-    'refused: the tests failed (exit code 1: [check_failed]\n> not ok 1)',
+    'refused [check_failed]: the tests failed (exit code 1:\n> not ok 1)',
   );
 });
 

@@ -43,9 +43,13 @@ export function describeRefusal(answer: JsonObject, paint: Paint): string {
   const isMixed = reasons.length > missingIn(answer).length && missingIn(answer).length > 0;
   const title =
     (told && reasons.length > 1) || isMixed ? `for ${reasons.length} reasons` : quoteRest(message);
-  // Behind the first line: the last one may be what a program printed.
   const [first = '', ...rest] = linesOf(title);
-  const lines = [`${paint.red('refused:')} ${first}${code}`, ...rest];
+  // Before several lines: the first one may end in mid-sentence, and the last one be what a program printed.
+  const head =
+    rest.length === 0
+      ? `${paint.red('refused:')} ${first}${code}`
+      : `${paint.red('refused')}${code}${paint.red(':')} ${first}`;
+  const lines = [head, ...rest];
   if (!told || reasons.length > 1) lines.push(...reasons.map((reason) => `  - ${quoteRest(reason)}`));
   lines.push(...rulesOf(answer));
   if (typeof answer.required_action === 'string') lines.push(answer.required_action);
