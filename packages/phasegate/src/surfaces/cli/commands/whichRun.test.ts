@@ -205,7 +205,7 @@ test('`run` goes on with the run whose id begins so, where no workflow has that 
 test('what is neither a workflow nor a run is told with where both are listed', async () => {
   const shell = makeShell({ 'gated.workflow.yaml': GATED });
 
-  const { code, stderr } = await shell.callWith(machine, ['run', 'run-zz']);
+  const { code, stderr } = await shell.callWith(machine(), ['run', 'run-zz']);
 
   expect(code).toBe(1);
   expect(stderr).toContain('there is no workflow `run-zz`');
