@@ -59,16 +59,6 @@ test('a human who resumes a run that is active is told so, with what they can do
   expect(next).toContain(`phasegate stop ${run} --reason TEXT`);
 });
 
-test('a note for the agent is as long as a goal at most', async () => {
-  const { shell, run } = await started();
-
-  const long = await shell.callAs('open sesame', ['resume', run, '--note', 'x'.repeat(2001)]);
-  const enough = await shell.callAs('open sesame', ['resume', run, '--note', 'x'.repeat(2000)]);
-
-  expect([long.code, enough.code]).toEqual([2, 1]);
-  expect(long.stderr).toContain('`--note` has 2001 characters and may have 2000');
-});
-
 async function started(): Promise<{ readonly shell: Shell; readonly run: string }> {
   const shell = makeShell({ 'ship.workflow.yaml': WORKFLOW });
   await shell.callAs('open sesame', ['humans', 'add', 'maria']);

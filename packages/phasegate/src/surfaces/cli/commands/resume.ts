@@ -1,14 +1,12 @@
-import { GOAL_LIMIT } from '@phasegate/core/model';
-import type { Arguments, CliCommand } from '../command.ts';
+import type { CliCommand } from '../command.ts';
 import { reportToHuman } from '../reportSubmitted.ts';
 import { humanAndRun } from '../runOf.ts';
 import { HUMAN_OPTIONS } from '../unlockHuman.ts';
-import { usageError } from '../usage.ts';
 
 /** `phasegate resume`: an escalated run goes on, with its attempts back to 0. */
 export const resume: CliCommand = {
   usage: ['resume [RUN] [--note T] [--as NAME] [--passphrase-fd N]'],
-  details: 'The note is shown to the agent with the next attempt. It may have 2,000 characters.',
+  details: 'The note is shown to the agent with the next attempt.',
   examples: ['phasegate resume RUN --note "the fixture is fixed, try again"'],
   options: { note: { type: 'text', value: 'T', summary: 'what the agent should know' }, ...HUMAN_OPTIONS },
   positionals: ['RUN'],
@@ -16,7 +14,7 @@ export const resume: CliCommand = {
   server: 'used',
   async run(invocation) {
     const { args, out } = invocation;
-    const note = noteOf(args);
+    const note = args.text('note');
     const { human, runId } = await humanAndRun(invocation, 'escalated');
     const submitted = await (await invocation.reach())
       .as(human.principal)
@@ -24,14 +22,3 @@ export const resume: CliCommand = {
     return reportToHuman(out, submitted);
   },
 };
-
-/** As long as a goal at most: like that, it is shown whole wherever the run is. */
-function noteOf(args: Arguments): string | undefined {
-  const note = args.text('note');
-  const length = [...(note ?? '')].length;
-  if (length <= GOAL_LIMIT) return note;
-  throw usageError(
-    `\`--note\` has ${length} characters and may have ${GOAL_LIMIT}`,
-    'say it shorter, and name a file for the rest',
-  );
-}

@@ -49,7 +49,7 @@ test('the code stands before several lines, in no sentence and not behind what a
   const answer = { error: 'check_failed', message, blockers: [{ code: 'check_failed', message }] };
 
   expect(describeRefusal(answer, await paintFor(false))).toBe(
-    'refused [check_failed]: the tests failed (exit code 1:\n> not ok 1)',
+    'refused: [check_failed] the tests failed (exit code 1:\n> not ok 1)',
   );
 });
 

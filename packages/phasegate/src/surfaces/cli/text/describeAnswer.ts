@@ -45,11 +45,8 @@ export function describeRefusal(answer: JsonObject, paint: Paint): string {
     (told && reasons.length > 1) || isMixed ? `for ${reasons.length} reasons` : quoteRest(message);
   const [first = '', ...rest] = linesOf(title);
   // Before several lines: the first one may end in mid-sentence, and the last one be what a program printed.
-  const head =
-    rest.length === 0
-      ? `${paint.red('refused:')} ${first}${code}`
-      : `${paint.red('refused')}${code}${paint.red(':')} ${first}`;
-  const lines = [head, ...rest];
+  const begun = rest.length === 0 ? ` ${first}${code}` : `${code} ${first}`;
+  const lines = [`${paint.red('refused:')}${begun}`, ...rest];
   if (!told || reasons.length > 1) lines.push(...reasons.map((reason) => `  - ${quoteRest(reason)}`));
   lines.push(...rulesOf(answer));
   if (typeof answer.required_action === 'string') lines.push(answer.required_action);
