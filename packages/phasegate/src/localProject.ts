@@ -144,6 +144,8 @@ export async function openLocalProject({ projectDir, env, ...given }: LocalProje
       isMarkedProject(root) || hasStateIn(stateOf(root, env)) || (await hasWorkflows(catalog)),
     measures: async (folder) =>
       (await import('./workspace/fence/measuresBelow.ts')).measuresBelow(root, folder, env),
+    unverified: async (workflow) =>
+      (await import('./verify/unverifiedHere.ts')).unverifiedHere({ root, env }, workflow),
     catalog,
     codeGate,
     standards,

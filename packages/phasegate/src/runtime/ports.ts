@@ -70,6 +70,7 @@ export type {
   DescribedWorkflow,
   MovedDatabase,
   Project,
+  Unverified,
   Validated,
   WorkflowPart,
 } from './ports/project.ts';

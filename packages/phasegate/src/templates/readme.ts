@@ -39,7 +39,7 @@ In a sandbox, on a copy of the tree as it was measured, with dependencies that a
 what was seen is \`verified\`. Where there is no bubblewrap, or nothing is frozen, they are run in the workspace, in which an agent can
 change the runner: then it is \`observed\`, and the answer, \`phasegate status\` and the gate say so. Write \`needs: verified\` in the
 workflow to refuse the second. In the copy there are no ignored files, no \`.git\` and no network.
-
+${unverifiedHere(tests)}
 ## What is only claimed
 
 ${claims.map((claim) => `- ${claim}.`).join('\n')}
@@ -48,6 +48,15 @@ ${claims.map((claim) => `- ${claim}.`).join('\n')}
 
 ${limits(told).join('\n')}
 ${told.more === undefined ? '' : `\n${told.more.trim()}\n`}`;
+}
+
+/** What `init` found in the way, so that nobody reads a promise of what does not hold. */
+function unverifiedHere({ unverified }: ProjectTests): string {
+  if (unverified === undefined) return '';
+  return `
+**Here they are run in the workspace**, as \`phasegate init\` found: ${unverified.missing}. So what was seen there is
+\`observed\`. To have it \`verified\`: ${unverified.next}.
+`;
 }
 
 function limits({ tests, red }: Told): readonly string[] {

@@ -32,6 +32,8 @@ export interface ProjectTests {
   /** The exit codes it ends with where tests fail. */
   readonly red: readonly number[];
   readonly layout: Layout;
+  /** Why they cannot be verified as they are run here, and what to do about it; absent where nothing is in the way. */
+  readonly unverified?: { readonly missing: string; readonly next: string };
 }
 
 /** Where a project has its tests and its code. */

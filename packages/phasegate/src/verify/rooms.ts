@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { mkdirSync, readlinkSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Check, oneLine } from '@phasegate/core/model';
+import type { Check } from '@phasegate/core/model';
 import type {
   DependencyKind,
   Fence,
@@ -21,7 +21,7 @@ import { isEmpty, KINDS, type Lockfile, lockfileOf, lockfilesIn } from './lockfi
 import { type Placed, placedBy } from './placedDependencies.ts';
 import { createRoomPlaces, type RoomPlace } from './roomPlaces.ts';
 import { unlockedIn } from './unlocked.ts';
-import { writableVerifier } from './verifierFiles.ts';
+import { verifierLack } from './verifierLack.ts';
 
 /** What rooms are made of. */
 export interface RoomParts {
@@ -74,21 +74,8 @@ async function furnish(parts: RoomParts, asked: RoomRequest, place: RoomPlace): 
     readRegularIfAny(join(workspace, path), { most: LARGEST_CONFIG, links: 'refuse' })?.toString('utf8') ??
     null;
   const link = (path: string) => linkAt(join(workspace, path));
-  const deciding = writableVerifier(check, phase, { paths: made.paths, read, link });
-  if (deciding !== null && 'writable' in deciding) {
-    return lack(
-      'verifier_in_scope',
-      `phase \`${phase.id}\` may write \`${deciding.writable}\`, which decides how \`${check.label}\` is judged`,
-      'the author of the workflow takes it out of `writes`',
-    );
-  }
-  if (deciding !== null) {
-    return lack(
-      'verifier_unknown',
-      `what \`${oneLine(deciding.unknown.slice(0, 200))}\` runs is known only while it runs`,
-      'the author of the workflow names what it runs as `verifier`, or has it run without a recipe or a variable',
-    );
-  }
+  const undecided = verifierLack(check, phase, { paths: made.paths, read, link });
+  if (undecided !== null) return { ok: false, ...undecided };
   const placed = await dependenciesFor(parts, check, workspace);
   if ('code' in placed) return { ok: false, ...placed };
   const scope: SandboxScope = {

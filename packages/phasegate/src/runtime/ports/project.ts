@@ -4,6 +4,7 @@ import type {
   AuditReport,
   CodeGate,
   Humans,
+  Lack,
   Loader,
   Peeked,
   Place,
@@ -38,6 +39,8 @@ export interface Project {
   exists(): Promise<boolean>;
   /** Whether changes in a folder at the top of the workspace count: it is there, and no ignore rule leaves it out. */
   measures(folder: string): Promise<boolean>;
+  /** The checks of a workflow that ask to be verified and could not be here, whatever is frozen; nothing is run for it. */
+  unverified(workflow: Workflow): Promise<readonly Unverified[]>;
   readonly catalog: Catalog;
   /** Whether the code of a workflow may be run here. */
   readonly codeGate: CodeGate;
@@ -72,6 +75,11 @@ export interface Project {
   openBackup(file: string): Promise<{ readonly humans: Humans; close(): Promise<void> }>;
   /** Replaces the state database by a backup; a human's verb. The store must not be open in this process. */
   restore(file: string, human: UnlockedHuman): Promise<void>;
+}
+
+/** A check that no room of the engine would verify in this workspace, and why. */
+export interface Unverified extends Lack {
+  readonly phase: PhaseId;
 }
 
 /** The database of a project at another address, which is known to be that project's own. */

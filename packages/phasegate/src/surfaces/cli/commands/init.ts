@@ -22,7 +22,7 @@ import { type AttachedClient, attachClient, MCP_FILE } from '../setUp/attachClie
 import { type SettledHooks, settleHooks } from '../setUp/attachHooks.ts';
 import { withEditorSchema } from '../setUp/editorSchema.ts';
 import { nextSteps } from '../setUp/nextSteps.ts';
-import { offerFreeze, type Verifiable } from '../setUp/offerFreeze.ts';
+import { type Lacking, lackingIn, offerFreeze, type Verifiable } from '../setUp/offerFreeze.ts';
 import { settleOperator, setUpOperator } from '../setUp/settleOperator.ts';
 import { type SettledTests, settleTests } from '../setUp/settleTests.ts';
 import { HUMAN_OPTIONS } from '../unlockHuman.ts';
@@ -120,7 +120,12 @@ async function setUp(invocation: Invocation, wanted: Template, port: number | un
   const cards = (await (await open())?.trust.guarded.cards()) ?? [];
   const planted = cards.filter(({ change }) => change !== 'removed').map(({ path }) => path);
   const hooks = await settleHooks(invocation, { root, stateDir, changed: planted });
-  const files = await writeFiles(root, { template, settled, port, changed: planted.includes(MCP_FILE) });
+  const lackingOf = async () => {
+    const project = await invocation.project();
+    return lackingIn(await project.unverified((await project.catalog.load(template.path)).workflow));
+  };
+  const changed = planted.includes(MCP_FILE);
+  const files = await writeFiles(root, { template, settled, port, changed, lackingOf });
   let attached: ReturnType<SettledHooks['write']> | undefined;
   try {
     const human = await setUpOperator(invocation, operator);
@@ -134,7 +139,7 @@ async function setUp(invocation: Invocation, wanted: Template, port: number | un
     }
     const told = { template, settled, port, files, human, trusted, hooks };
     const verifiable =
-      human === null || settled.command === null ? null : await offerFreeze(invocation, human);
+      human === null || settled.command === null ? null : await offerFreeze(invocation, human, files.lacking);
     return await tell(invocation, { ...told, verifiable });
   } catch (error) {
     attached?.undo();
@@ -242,6 +247,8 @@ interface Written extends WrittenFiles {
   readonly written: readonly MissingFile[];
   /** The settings of the client. */
   readonly client: AttachedClient;
+  /** What keeps its tests from being verified here. */
+  readonly lacking: Lacking | null;
 }
 
 /** What lies beside a workflow goes with the template's own: it says nothing about one that was there before. */
@@ -252,14 +259,20 @@ async function writeFiles(
     settled,
     port,
     changed,
-  }: Pick<Done, 'template' | 'settled' | 'port'> & { readonly changed: boolean },
+    lackingOf,
+  }: Pick<Done, 'template' | 'settled' | 'port'> & {
+    readonly changed: boolean;
+    readonly lackingOf: () => Promise<Lacking | null>;
+  },
 ): Promise<Written> {
   const definition = await withEditorSchema(root, template.definition(settled.tests));
   const first = [configFile(port), ...definition];
   const files = await writeMissing(root, first);
   const isOurs = definition.every(({ path }) => files.ours.includes(path));
   try {
-    const second = isOurs ? template.beside(settled.tests) : [];
+    const lacking = isOurs && template.runsTests ? await lackingOf() : null;
+    const tests = { ...settled.tests, ...(lacking === null ? {} : { unverified: lacking }) };
+    const second = isOurs ? template.beside(tests) : [];
     const beside = await writeMissing(root, second);
     const client = await attachClient(root, { changed });
     const withClient = (change: AttachedClient['change']) => (client.change === change ? [MCP_FILE] : []);
@@ -275,6 +288,7 @@ async function writeFiles(
       ],
       isOurs,
       client,
+      lacking,
       undo: async () => {
         await client.undo();
         await beside.undo();

@@ -157,6 +157,7 @@ async function whyNotStarted({ env }: Invocation, root: string, command: string)
   if (program === undefined) return null;
   const script = await missingScript(root, words);
   if (script !== null) return (await brokenPackage(root)) ?? `\`package.json\` has no script \`${script}\``;
+  if (await lacksMakefile(root, words)) return 'there is no `Makefile` here for `make` to read';
   if (env.PATH === undefined) return null;
   const places = program.includes('/')
     ? [resolve(root, program)]
@@ -166,6 +167,15 @@ async function whyNotStarted({ env }: Invocation, root: string, command: string)
   for (const place of places) if (await isProgram(place)) return null;
   return `there is no program \`${program}\` to start`;
 }
+
+/** Of `make` alone: others look in folders above, too. With an option it may be told where to look. */
+async function lacksMakefile(root: string, [program = '', ...words]: readonly string[]): Promise<boolean> {
+  if (!/^(?:.*\/)?g?make$/u.test(program) || words.some((word) => word.startsWith('-'))) return false;
+  const found = await Promise.all(MAKEFILES.map((name) => isThere(join(root, name))));
+  return !found.includes(true);
+}
+
+const MAKEFILES = ['GNUmakefile', 'makefile', 'Makefile'];
 
 async function isProgram(path: string): Promise<boolean> {
   try {
