@@ -26,7 +26,7 @@ test.each([
   expect(await load()).toMatchObject({ workflow: null, problems: [problem] });
 });
 
-test('code that makes another id than is written is no workflow: by that a human accepts it', async () => {
+test('code that makes another id than is written is not loaded: by its id a human accepts it', async () => {
   const { load } = placed('x.workflow.ts', workflowText('', "'good', ...{ type: 'other' }"));
 
   expect(await load()).toMatchObject({
