@@ -1,6 +1,5 @@
 import { PhasegateError, type Run } from '@phasegate/core';
-import { shellWord } from '@phasegate/core/model';
-import type { DriveRequest } from '../runtime/ports.ts';
+import { type DriveRequest, sameCodeAgain } from '../runtime/ports.ts';
 
 /**
  * Refuses to go on with a run whose workflow's code is not what it was started with or migrated to: its functions would answer for
@@ -16,16 +15,10 @@ export async function demandSameCode({ project }: DriveRequest, run: Run): Promi
   } catch (error) {
     cause = error;
   }
-  // The code may well be the same where a run began before there was a human to accept it.
-  const unaccepted = cause instanceof PhasegateError && cause.unaccepted !== undefined;
-  const accept = unaccepted ? `, or accept it: phasegate trust ${shellWord(id)}` : '';
   const why = cause instanceof Error ? `: ${cause.message}` : '';
   throw new PhasegateError(
     'code_changed',
     `the code of workflow \`${id}\` is not that of run \`${run.id}\`${why}`,
-    {
-      cause,
-      hint: `bring \`${module ?? id}\` back as it was${accept}, or migrate the run: phasegate migrate ${run.id}`,
-    },
+    { cause, hint: sameCodeAgain(run) },
   );
 }

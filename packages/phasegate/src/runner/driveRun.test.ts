@@ -193,7 +193,7 @@ test('a run whose workflow has other code by now is refused with the reason, and
 
   await expect(driving).rejects.toMatchObject({
     code: 'code_changed',
-    hint: expect.stringContaining('work.ts'),
+    hint: `bring \`work.ts\` back as it was, or accept it with \`phasegate trust work\` and move the run with \`phasegate migrate ${started.run}\``,
   });
   expect(started.starts()).toEqual([]);
   expect((await started.load()).status).toBe('active');

@@ -18,7 +18,7 @@ import { createStillness } from './fence/stillness.ts';
 import { rememberGate, timeAtGate } from './gateClock.ts';
 import { guardedFunctions } from './guard/guardedFunctions.ts';
 import { CodeChanged, type Looking, lookAt } from './look.ts';
-import type { CheckImplementation } from './ports.ts';
+import { type CheckImplementation, sameCodeAgain } from './ports.ts';
 import { modulePath } from './rendering.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
 import { encloseFor, needsSandbox } from './sandboxing.ts';
@@ -148,7 +148,8 @@ export function createJudging(parts: RuntimeParts): Judging {
       }
     } catch (error) {
       if (!(error instanceof CodeChanged)) throw error;
-      const escalate: Command = { kind: 'escalate', reason: 'code_changed', message: error.message };
+      const message = `${error.message}: ${sameCodeAgain(run)}`;
+      const escalate: Command = { kind: 'escalate', reason: 'code_changed', message };
       return {
         ...decide(run, escalate, { principal: ENGINE, now: bare.now, facts: {} }),
         command,

@@ -104,6 +104,7 @@ export type {
 export type { RecordedRun, RecordingQuery, Records } from './ports/records.ts';
 export type { ReachedProject, RemoteProject } from './ports/remote.ts';
 export type { Driven, DriveRequest, DriveRun, RunnerProgress } from './ports/runner.ts';
+export { sameCodeAgain } from './ports/sameCodeAgain.ts';
 export type { SignInKind, SignInRow, SignInRows, SignIns } from './ports/signIns.ts';
 export type {
   CheckAnswers,

@@ -192,7 +192,8 @@ describe('checks', () => {
       error: 'escalated',
       status: 'escalated',
     });
-    expect(await phasegate.view(run)).toMatchObject({ escalation: { reason: 'code_changed' } });
+    const message = `the code changed: bring \`w.ts\` back as it was, or accept it with \`phasegate trust tested\` and move the run with \`phasegate migrate ${run}\``;
+    expect(await phasegate.view(run)).toMatchObject({ escalation: { reason: 'code_changed', message } });
   });
 
   test('a step without a handler succeeds with ok [C14]', async () => {

@@ -102,6 +102,14 @@ function escalation(message: string, blocker: string): RunView['escalation'] {
   };
 }
 
+test('a run that was escalated for other code is not told to be resumed as it is', async () => {
+  const changed = { ...escalation('the code changed', 'other'), reason: 'code_changed' };
+
+  expect(describeRun(view({ escalation: changed as RunView['escalation'] }), await plain())).toContain(
+    'a human acts with: one of these, and then phasegate resume r1 or phasegate stop r1',
+  );
+});
+
 test('the bar of a long workflow keeps its width', () => {
   expect(describeProgress({ completed: 40, current: 41, total: 80 }, [])).toBe(
     '[##########----------] 40/80',

@@ -157,10 +157,10 @@ function describeEscalation({ run, escalation }: RunView, said: Said): string {
   for (const { message } of escalation.blockers)
     if (message !== escalation.message) lines.push(said(message, '- '));
   const word = shellWord(run);
-  // What was changed outside of the scope is there yet, and would refuse the phase again.
-  const first = escalation.blockers.some(({ code }) => code === 'scope_violation')
-    ? `phasegate fence ${word}, and then `
-    : '';
+  // What was changed is there yet, and would refuse the phase, or escalate the run, again.
+  const isOutside = escalation.blockers.some(({ code }) => code === 'scope_violation');
+  const isCode = escalation.reason === 'code_changed';
+  const first = isOutside ? `phasegate fence ${word}, and then ` : isCode ? 'one of these, and then ' : '';
   lines.push(`a human acts with: ${first}phasegate resume ${word} or phasegate stop ${word} --reason TEXT`);
   return lines.join('\n');
 }
