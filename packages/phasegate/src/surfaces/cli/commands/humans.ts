@@ -22,8 +22,9 @@ export const humans: CliCommand = {
     "With file descriptors: `--passphrase-fd` is the acting human's, `--new-passphrase-fd` the\n" +
     "new one's; for the first human either will do. `passphrase` changes one: the old on `--passphrase-fd`, the new on\n" +
     '`--new-passphrase-fd`. The key stays the same, and every session of that human ends. `reset` is for one who forgot\n' +
-    'theirs: another human acts (`--as`), and NAME gets a new key. What the old key signed stays valid; a vote at a gate\n' +
-    'that is still open is void, and cast again. With one human alone nobody can: have two.',
+    'theirs: another human acts (`--as`), and NAME gets a new key. Decisions that the old key signed stay valid; a vote at\n' +
+    'a gate that is still open is void, and cast again, and what NAME accepted with `phasegate trust` is accepted again, as\n' +
+    'after `remove`. With one human alone nobody can: have two.',
   examples: [
     'phasegate humans add maria',
     'phasegate humans add joe --as maria --passphrase-fd 3 --new-passphrase-fd 4 3<~/maria.key 4<~/joe.key',
@@ -178,7 +179,8 @@ async function resetHuman(invocation: Invocation, name: string): Promise<ExitCod
   await humans.reset(name, passphrase, by);
   await out.result(
     { name, reset: true, by: by.principal.name },
-    () => `${name} has a new key and a new passphrase; what the old key signed stays valid`,
+    () =>
+      `${name} has a new key and a new passphrase; decisions that the old key signed stay valid, and what it accepted is to be accepted again: phasegate trust`,
   );
   return 0;
 }
