@@ -86,6 +86,8 @@ export interface RanProgram {
   readonly exitCode: number | null;
   /** SHA-256 of what it printed on standard output. */
   readonly outputHash: string;
+  /** It was run with a test that must fail, to see whether its runner can be believed. */
+  readonly canary?: true;
   /** What its report says, where there is one. */
   readonly counts?: Readonly<Record<string, number>>;
   /** Milliseconds since the epoch. */

@@ -97,6 +97,8 @@ export interface Receipt {
   readonly class?: EvidenceClass;
   /** Hash of the frozen dependencies it ran with; absent: none of the engine's own. */
   readonly dependencies?: string;
+  /** It was run with a test that must fail, so that tests that fail are what is wanted of it. */
+  readonly canary?: true;
   /** What the report of tests says. */
   readonly counts?: Readonly<Record<string, number>>;
   readonly started_at: string;

@@ -35,7 +35,8 @@ export const tests: CheckImplementation = {
     // What ran may have changed what it ran in.
     await input.room?.renew();
     const canary = await tryCanary(wanted, input, report);
-    const ran = [...(canary?.ran ?? []), ...(answer.ran ?? [])];
+    const tried = (canary?.ran ?? []).map((one): RanProgram => ({ ...one, canary: true }));
+    const ran = [...tried, ...(answer.ran ?? [])];
     if (canary !== null && !canary.passed) return { ...canary, ran };
     if (wanted.freeze.length === 0) return { ...answer, ran };
     await input.room?.renew();

@@ -117,6 +117,7 @@ export function createProving(
         check: check.label,
         class: evidence,
         ...(room === null || room.dependencies === null ? {} : { dependencies: room.dependencies }),
+        ...(ran.canary === undefined ? {} : { canary: ran.canary }),
         ...(ran.counts === undefined ? {} : { counts: ran.counts }),
         started_at: new Date(ran.startedAt).toISOString(),
         ended_at: new Date(ran.endedAt).toISOString(),
