@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { oneLine } from '@phasegate/core/model';
+import { oneLine, shellWord } from '@phasegate/core/model';
 import type { AuditReport } from '@phasegate/core/ports';
 import type { AnchorPlaces } from '../../runtime/ports.ts';
 import { auditHeadline } from './auditHeadline.ts';
@@ -40,7 +40,9 @@ export async function makeAnchor(invocation: Invocation): Promise<ExitCode> {
       ? noAnchorText(report, out.paint, places)
       : [report.anchor, ...given.map((place) => `given to ${place}`)].join('\n'),
   );
-  const hint = isMade ? null : hintFor(report);
+  // What is wrong may be wrong beside those anchors alone, which a verification without them does not show.
+  const held = places.file !== undefined && (await anchors.read(places.file).catch(() => [])).length > 0;
+  const hint = isMade ? null : hintFor(report, held ? places.file : undefined);
   if (hint !== null) await out.log(`${out.paint.cyan('hint:')} ${hint}`);
   if (unproven !== undefined) await out.log(`${out.paint.yellow('warning:')} ${unprovenText(unproven)}`);
   for (const reason of failed) await out.log(`${out.paint.red('error:')} ${reason}`);
@@ -62,9 +64,13 @@ function noAnchorText(report: AuditReport, paint: Paint, { file }: AnchorPlaces)
   return `${headline}, and no anchor was made: ${what}; the audit itself verifies`;
 }
 
-function hintFor({ onlyGiven, onlyArchives, findings }: AuditReport): string | null {
-  if (onlyGiven !== true && onlyArchives !== true)
-    return '`phasegate audit verify` says all that is wrong with it';
+/** `file`: the anchors that it was verified from. */
+function hintFor({ onlyGiven, onlyArchives, findings }: AuditReport, file: string | undefined): string {
+  if (onlyGiven !== true && onlyArchives !== true) {
+    if (file === undefined) return '`phasegate audit verify` says all that is wrong with it';
+    const word = shellWord(file);
+    return `\`phasegate audit verify --anchor ${word}\` says all that is wrong with it; if a human restored an older backup, that is what was lost: keep the old anchors under another name (\`mv ${word} NAME\`), and a new file begins`;
+  }
   return findings[0]?.kind === 'head_invalid'
     ? 'name another file: one with anchors of this project, or one that is not there yet'
     : 'name another file with `--archive`: one that `phasegate archive` wrote for this project, or a copy of it';

@@ -222,6 +222,30 @@ test('a verification since an anchor says of how many runs it looked at the ends
   expect((await shell.call([...since, '--json'])).json()).toMatchObject({ since: { read: 1, byEnds: 1 } });
 });
 
+test('after a restore the hint shows what is lost, and how a new file of anchors begins', async () => {
+  const { shell, anchors } = await archived();
+  const backup = join(shell.root, '../state.db');
+  await shell.call(['backup', backup]);
+  await started(shell);
+  const anchor = () => shell.call(['audit', 'anchor', '--to', anchors]);
+  expect((await anchor()).code).toBe(0);
+  expect((await shell.callAs('open sesame', ['restore', backup])).code).toBe(0);
+
+  const refused = await anchor();
+
+  expect(refused).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/^the audit is broken, and no anchor/),
+  });
+  const [, verify = '', rename = ''] =
+    /`phasegate (audit verify --anchor \S+)`.*`mv (\S+) NAME`/.exec(refused.stderr) ?? [];
+  expect([verify, rename]).toEqual([`audit verify --anchor ${anchors}`, anchors]);
+  expect((await shell.call(['audit', 'verify'])).code).toBe(0);
+  expect((await shell.call(verify.split(' '))).code).toBe(1);
+  renameSync(anchors, `${anchors}-before`);
+  expect((await anchor()).code).toBe(0);
+});
+
 /** A project with an anchor of when a run was under way that is archived by now. */
 async function archived(): Promise<{
   readonly shell: Shell;
