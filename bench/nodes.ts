@@ -90,7 +90,10 @@ interface Teams {
   readonly bare: Member;
 }
 
-/** All of them in turn, so many agents at a time in all; prints medians and what share of the bare rate they are. */
+/**
+ * All of them in turn, so many agents at a time in all; prints medians of the rounds, and the median of what share of the
+ * bare rate of its round each is: not the share of the medians.
+ */
 async function compare(
   work: Work,
   parallel: number,
