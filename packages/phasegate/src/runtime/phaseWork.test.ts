@@ -44,6 +44,25 @@ test('the card tells which paths calls were allowed to write, what was run, and 
   expect((await project.gateCard(run))?.shown).toBe(before?.shown);
 });
 
+test('what was refused is told as what was tried: a look at a task is no try to complete a phase', async () => {
+  const { project, run } = await working({ fields: [{ name: 'report', type: 'string' }], gates: [GATE] });
+  const agent = project.as(ADA);
+  await agent.submit(run, { kind: 'fetch_task', phase: 'NOPE', task: 1 });
+  await agent.submit(run, { kind: 'ask', questions: [{ text: '', options: [] }] });
+  await agent.submit(run, { kind: 'report_blocked', reason: ' ' });
+  await agent.submit(run, { kind: 'complete', phase: 'NOPE', evidence: {} });
+  await agent.submit(run, { kind: 'complete', phase: 'ONE', evidence: { report: 'fine' } });
+
+  const refused = ((await project.gateCard(run))?.card.refused ?? []) as readonly JsonObject[];
+
+  expect(refused.map(({ what, code }) => [what, code])).toEqual([
+    ['look at a task', 'phase_sequence_violation'],
+    ['question', 'question_invalid'],
+    ['report of a block', 'reason_required'],
+    ['completion', 'phase_sequence_violation'],
+  ]);
+});
+
 test('what was allowed in earlier phases stays on the card, named or not, until a human has decided', async () => {
   const human = {
     prompt: 'Good?',

@@ -33,12 +33,12 @@ export function phaseWorkOf(run: Run): PhaseWork {
   let opened = false;
   let decided = false;
 
-  function addEvent(event: RunEvent): void {
+  function addEvent(event: RunEvent, what: string): void {
     if (event.type === 'phase_refused') {
       const [blocker] = event.blockers;
       if (blocker === undefined) return;
       const { code, message } = blocker;
-      done.push({ kind: 'refused', phase: event.phase, what: 'completion', code, message });
+      done.push({ kind: 'refused', phase: event.phase, what, code, message });
     }
     const isLeft = event.type === 'gate_opened' || event.type === 'phase_completed';
     // What a human decided about was on the card, with its files.
@@ -95,7 +95,7 @@ export function phaseWorkOf(run: Run): PhaseWork {
     add(record) {
       if (opened) return;
       const event = eventOfRecord(record);
-      if (event !== null) addEvent(event);
+      if (event !== null) addEvent(event, triedIn(record.data));
       if (record.event === 'tool_judged') judged(record.data);
       if (record.event === 'tool_executed') executed(record.data);
     },
@@ -154,6 +154,19 @@ function receiptsIn(done: readonly Done[]): readonly ReceiptCount[] {
   }
   return [...found.values()];
 }
+
+/** What an agent tried that was refused as its work, by the command that is recorded with it; a large one has left it out. */
+function triedIn(data: Json): string {
+  const kind = own(own(own(data, 'recorded'), 'command'), 'kind');
+  return TRIED.get(String(kind)) ?? 'completion';
+}
+
+const TRIED: ReadonlyMap<string, string> = new Map([
+  ['fetch_task', 'look at a task'],
+  ['ask', 'question'],
+  ['report_blocked', 'report of a block'],
+  ['report_failure', 'report of a failure'],
+]);
 
 function phaseIn(phase: Json | undefined): PhaseId {
   return typeof phase === 'string' || typeof phase === 'number' ? phase : 'unknown';
