@@ -9,7 +9,7 @@ import { LATE_FAMILIES } from './lateModules.js';
 const everyday =
   /packages\/(?:core\/dist|audit\/dist|wire\/dist\/(?!schemas|watching)|phasegate\/dist\/(?:localProject|localDatabases|config|runtime|stores|surfaces\/cli\/(?!commands|graph)|surfaces\/cli\/commands\/(?:done|next|status|task)\.))/;
 const seldom =
-  /surfaces\/cli\/(?:help|setUp|completion|agentProgram|chooseRun|watch|dropTyped|exampleEvidence|runHere|text\/(?:card|excerpt|fileDiff|lineDiff))|sampleValue|catalog|memory|contract|verifyAudit|archiveBundle|writeBundle|archiveSqlite|runtime\/range|rangeText|makeAnchor|anchorsAt|archivesHere|auditVerdict|auditHeadline|requireFiles|unprovenText|newFile|audit\/dist\/(?:anchor|verify|passkeysThen|humansThen|explainedBy|anyWithin)|verify(?:Sqlite|Threads)|backupSqlite|restoreSqlite|copySource|examine|prompts|writeMissing|defineWorkflow|compile(?:Phase|Check|Gates|Tools|Condition)|checkGraph|graph|runProgram|parseWithPlaces|describeWorkflows|engine\/denyRules|engine\/migrate|runtime\/migrate|plot\/|gatherCoverage|coverageReport|stateHere|writeText|definitionPlaces|junit|progress|describeWaiting|runtime\/hooks\/(?!pauses|sessionList)|runtime\/passkeys\/passkeys|runtime\/signIns\/|localHooks/;
+  /surfaces\/cli\/(?:help|setUp|completion|agentProgram|chooseRun|watch|dropTyped|exampleEvidence|runHere|text\/(?:card|excerpt|fileDiff|lineDiff))|sampleValue|catalog|memory|contract|verifyAudit|archiveBundle|writeBundle|archiveSqlite|runtime\/range|rangeText|makeAnchor|anchorsAt|archivesHere|auditVerdict|auditHeadline|hintOnGiven|missingArchives|cli\/attempt|requireFiles|unprovenText|newFile|audit\/dist\/(?:anchor|verify|passkeysThen|humansThen|explainedBy|anyWithin)|verify(?:Sqlite|Threads)|backupSqlite|restoreSqlite|copySource|examine|prompts|writeMissing|defineWorkflow|compile(?:Phase|Check|Gates|Tools|Condition)|checkGraph|graph|runProgram|parseWithPlaces|describeWorkflows|engine\/denyRules|engine\/migrate|runtime\/migrate|plot\/|gatherCoverage|coverageReport|stateHere|writeText|definitionPlaces|junit|progress|describeWaiting|runtime\/hooks\/(?!pauses|sessionList)|runtime\/passkeys\/passkeys|runtime\/signIns\/|localHooks/;
 const own = (...paths) => new RegExp(`packages/phasegate/dist/(?:${paths.join('|')})`);
 const commands = (...names) => `surfaces/cli/commands/(?:${names.join('|')})\\.js`;
 const npm = (...names) => new RegExp(`node_modules/(?:${names.join('|')})/`);
@@ -95,7 +95,7 @@ const FAMILIES = [
         commands('archive', 'audit', 'backup', 'database', 'restore'),
         'anchoring/',
         'localAnchors',
-        'surfaces/cli/(?:makeAnchor|anchorsAt|archivesHere|auditHeadline|newFile)',
+        'surfaces/cli/(?:makeAnchor|anchorsAt|archivesHere|examineArchives|hintOnGiven|text/missingArchives|auditHeadline|newFile)',
         'verifyThreads',
         'stores/sqlite/(?:archiveSqlite|verify|backup|restore)',
       ),

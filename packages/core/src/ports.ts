@@ -14,6 +14,7 @@ export type { AnswerPage, KeptAnswers } from './ports/answers.ts';
 export type {
   ArchivedBundle,
   ArchivedRun,
+  ArchiveFile,
   ArchiveOrder,
   ArchiveRecord,
   ArchiveStore,

@@ -56,6 +56,7 @@ test('runs that ended go to a signed file, their rows to nobody, and both verify
     expect(await store.load('r1')).toBeUndefined();
     expect(await store.archivedRun?.('r1')).toMatchObject({ file });
     expect(await store.archivedRun?.('r3')).toBeUndefined();
+    expect(await store.archiveFiles?.()).toMatchObject([{ file, runs: expect.any(Number) }]);
     expect((await store.list({})).map(({ run }) => run)).toEqual(['r3']);
     expect(await store.verify({ archives: [file] })).toMatchObject({
       ok: true,

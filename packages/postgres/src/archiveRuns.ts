@@ -51,6 +51,10 @@ export function archiveParts(parts: ArchivePartsOf): Required<ArchiveStore> {
       });
       return { file, sha256, runs: moved.length, records };
     },
+    async archiveFiles() {
+      const { rows } = await database.query(FILES);
+      return rows.map((row) => ({ file: text(row, 'file'), runs: integer(row, 'runs') }));
+    },
     async archivedRun(runId) {
       if (!isStorable(runId)) return undefined;
       const { rows } = await database.query('SELECT * FROM archived WHERE run = $1', [runId]);
@@ -96,6 +100,8 @@ async function moveRuns(
 
 const LOCKED = `SELECT r.key, r.id, h.seq, h.hash FROM runs r JOIN run_heads h ON h.run = r.key
   WHERE r.key = ANY($1::bigint[]) ORDER BY r.key FOR UPDATE`;
+const FILES =
+  'SELECT file, count(*)::int AS runs FROM archived GROUP BY file ORDER BY min(archived_at), file';
 const INSERT_STUBS = `INSERT INTO archived
     (key, run, seq, hash, first_place, last_place, file, sha256, archived_at, mac)
   SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::text[], $8::text[],

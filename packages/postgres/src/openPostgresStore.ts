@@ -96,6 +96,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...kept,
     ...projectParts({ ...parts, time, keep }),
     archive: async (order) => (await archives()).archive(order),
+    archiveFiles: async () => (await archives()).archiveFiles(),
     archivedRun: async (runId) => (await archives()).archivedRun(runId),
     now: clock.now,
     duty,

@@ -8,7 +8,12 @@ export interface ArchiveStore {
   archive?(order: ArchiveOrder): Promise<ArchiveRecord | null>;
   /** Where a run went. Throws `state_tampered` when its stub does not match its seal. */
   archivedRun?(runId: string): Promise<ArchivedRun | undefined>;
+  /** Every file that runs went to, as their stubs name it; nothing is verified for it. */
+  archiveFiles?(): Promise<readonly ArchiveFile[]>;
 }
+
+/** A file with archived runs, and how many went to it. */
+export type ArchiveFile = Pick<ArchivedBundle, 'file' | 'runs'>;
 
 /** What is to be archived, and where to. */
 export interface ArchiveOrder {

@@ -212,6 +212,7 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
     verifyAudit: (options) => store.verify(options),
     takesWrites: async () => (await store.takesWrites?.()) ?? true,
     backup: (file) => store.backup(file ?? parts.backupFile()),
+    archiveFiles: async () => (await store.archiveFiles?.()) ?? [],
     archive: (wanted, human) => archiveRuns(parts, wanted, human),
     async close() {
       stopping.abort();

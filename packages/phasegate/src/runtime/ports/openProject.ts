@@ -4,6 +4,7 @@ import type {
   Admitted,
   AgentPrincipal,
   Agents,
+  ArchiveFile,
   ArchiveRecord,
   Attempt,
   AuditReport,
@@ -167,6 +168,8 @@ export interface Keeping {
   /** Whether the store can be written to: a replica can be read alone. */
   takesWrites(): Promise<boolean>;
   backup(file?: string): Promise<BackupRecord>;
+  /** Files that archived runs went to, whether or not they are there. */
+  archiveFiles(): Promise<readonly ArchiveFile[]>;
   /** Moves runs that ended before a time to a signed file; a human's verb. Null where no run is that old. */
   archive(
     wanted: { readonly before: string; readonly file?: string },

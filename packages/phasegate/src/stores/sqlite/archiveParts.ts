@@ -85,6 +85,7 @@ export function archiveParts(parts: ArchivePartsOf): Required<ArchiveStore> {
         return { time: new Date(now()).toISOString(), event: 'runs_archived', data };
       }
     },
+    archiveFiles: () => parts.asking(() => archived.files()),
     archivedRun: (runId) =>
       parts.asking(() => {
         const stub = archived.find(runId);

@@ -1,12 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type ArchivedStub, type StoredStub, sameMac, stubMac } from '@phasegate/audit';
-import type { Seal } from '../../runtime/ports.ts';
+import type { ArchiveFile, Seal } from '../../runtime/ports.ts';
 import { bytes, hex, integer, lazily, type SqlRow, text } from './statements.ts';
 
 /** The stubs of archived runs. */
 export interface ArchiveTable {
   find(run: string): StoredStub | undefined;
   has(run: string): boolean;
+  files(): readonly ArchiveFile[];
   /** A run is in an archive from now on: its stub stays, and all of its rows go. */
   move(row: ArchivedRow, stub: ArchivedStub): void;
 }
@@ -20,6 +21,7 @@ export interface ArchivedRow {
 /** Opens the table. */
 export function openArchiveTable(database: DatabaseSync, seal: Seal): ArchiveTable {
   const read = lazily(database, 'SELECT * FROM archived WHERE run = ?');
+  const files = lazily(database, FILES);
   const insert = lazily(database, INSERT);
   const byKey = ['runs WHERE key', 'run_heads WHERE run', 'audit WHERE run', 'unheaded WHERE run'];
   const byName = [
@@ -39,6 +41,10 @@ export function openArchiveTable(database: DatabaseSync, seal: Seal): ArchiveTab
       return row && storedStub(seal, row);
     },
     has: (run) => read().get(run) !== undefined,
+    files: () =>
+      files()
+        .all()
+        .map((row) => ({ file: text(row, 'file'), runs: integer(row, 'runs') })),
     move({ key, texts }, stub) {
       const { run, head, first, last, file, sha256, archivedAt } = stub;
       const placed = [head.seq, bytes(head.hash), first, last] as const;
@@ -64,6 +70,7 @@ export function storedStub(seal: Seal, row: SqlRow): StoredStub {
   return { ...stub, sealed: sameMac(text(row, 'mac'), stubMac(seal, stub)) };
 }
 
+const FILES = 'SELECT file, COUNT(*) AS runs FROM archived GROUP BY file ORDER BY MIN(archived_at), file';
 const INSERT = `INSERT INTO archived
   (key, run, seq, hash, first_place, last_place, file, sha256, archived_at, mac)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;

@@ -42,7 +42,11 @@ export async function examine(invocation: Invocation): Promise<readonly Finding[
       ...(await webhooks(value)),
     );
     findings.push(...(await workspace(value)));
-    findings.push(await sandbox(value), ...(await proofs(invocation, value, project.value)));
+    findings.push(
+      ...(await archives(value)),
+      await sandbox(value),
+      ...(await proofs(invocation, value, project.value)),
+    );
     findings.push(...(await pause(value)), ...(await sessions(value)));
   }
   if (made) findings.push(...(await background(invocation, stateDir)));
@@ -159,6 +163,11 @@ async function servers(open: People): Promise<readonly Finding[]> {
     const message = 'in the config, not accepted by a human: it is not started';
     return { name, status: 'optional', message, next_step: 'phasegate trust --servers' };
   });
+}
+
+async function archives(open: OpenProject): Promise<readonly Finding[]> {
+  const looked = await attempt(async () => (await import('./examineArchives.ts')).examineArchives(open));
+  return looked.ok ? looked.value : [broken('archives', looked.error)];
 }
 
 /** Whether programs can be held; tried out, as what is installed is often not allowed to work. */

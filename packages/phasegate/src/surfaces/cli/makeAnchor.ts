@@ -4,6 +4,7 @@ import type { AuditReport } from '@phasegate/core/ports';
 import type { AnchorPlaces } from '../../runtime/ports.ts';
 import { auditHeadline } from './auditHeadline.ts';
 import type { ExitCode, Invocation } from './command.ts';
+import { hintOnGiven } from './hintOnGiven.ts';
 import type { Paint } from './paint.ts';
 import { requireFiles } from './requireFiles.ts';
 import { working } from './showWork.ts';
@@ -65,15 +66,16 @@ function noAnchorText(report: AuditReport, paint: Paint, { file }: AnchorPlaces)
 }
 
 /** `file`: the anchors that it was verified from. */
-function hintFor({ onlyGiven, onlyArchives, findings }: AuditReport, file: string | undefined): string {
-  if (onlyGiven !== true && onlyArchives !== true) {
+function hintFor(report: AuditReport, file: string | undefined): string {
+  if (report.onlyGiven !== true && report.onlyArchives !== true) {
     if (file === undefined) return '`phasegate audit verify` says all that is wrong with it';
     const word = shellWord(file);
     return `\`phasegate audit verify --anchor ${word}\` says all that is wrong with it; if a human restored an older backup, that is what was lost: keep the old anchors under another name (\`mv ${word} NAME\`), and a new file begins`;
   }
-  return findings[0]?.kind === 'head_invalid'
-    ? 'name another file: one with anchors of this project, or one that is not there yet'
-    : 'name another file with `--archive`: one that `phasegate archive` wrote for this project, or a copy of it';
+  return hintOnGiven(
+    report,
+    'name another file: one with anchors of this project, or one that is not there yet',
+  );
 }
 
 function placesOf(words: readonly string[]): AnchorPlaces | null {

@@ -115,6 +115,16 @@ test('an archive that is not where it was written to is told so, and one that wa
   expect(await shell.call(['audit', 'verify'])).toMatchObject({
     code: 0,
     stdout: expect.stringContaining(`1 run archived in ${file} (not there any more)`),
+    stderr: expect.stringMatching(
+      /^warning: an archive is not there any more, so the runs in it cannot .*kept\.jsonl`\nhint: .*`phasegate audit verify --archive FILE`; if not, restore it/,
+    ),
+  });
+  const doctor = (await shell.call(['doctor', '--json'])).json();
+  expect(doctor.checks).toContainEqual({
+    name: 'archives',
+    status: 'optional',
+    message: expect.stringContaining(`\`${file}\``),
+    next_step: expect.stringContaining('--archive FILE'),
   });
   const told = await shell.call(['status', run]);
   expect(told.stderr).toContain(`hint: there is nothing at \`${file}\` any more: if the archive was moved, `);
@@ -125,9 +135,9 @@ test('an archive that is not where it was written to is told so, and one that wa
   expect(await json('--archive', moved)).toMatchObject({
     archived: [{ file, verified: true, state: 'verified', found: moved }],
   });
-  expect((await shell.call(['audit', 'verify', '--archive', moved])).stdout).toContain(
-    `1 run archived in ${moved}, which verifies`,
-  );
+  const found = await shell.call(['audit', 'verify', '--archive', moved]);
+  expect(found).toMatchObject({ code: 0, stderr: '' });
+  expect(found.stdout).toContain(`1 run archived in ${moved}, which verifies`);
 });
 
 test.each([

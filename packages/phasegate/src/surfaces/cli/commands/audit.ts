@@ -8,10 +8,12 @@ import { type ArchiveHere, archivesHere } from '../archivesHere.ts';
 import { auditRecords, byTime, feedRecords } from '../auditRecords.ts';
 import { auditVerdict } from '../auditVerdict.ts';
 import type { CliCommand, ExitCode, Invocation } from '../command.ts';
+import { hintOnGiven } from '../hintOnGiven.ts';
 import type { Paint } from '../paint.ts';
 import { requireFiles } from '../requireFiles.ts';
 import { wholeRun } from '../runOf.ts';
 import { working } from '../showWork.ts';
+import { FIND_ARCHIVES, missingArchives } from '../text/missingArchives.ts';
 import { visibleJson } from '../text/visible.ts';
 import { callerOf, HUMAN_OPTIONS, signInAtServer } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
@@ -129,8 +131,30 @@ async function verifyAudit(invocation: Invocation): Promise<ExitCode> {
   await out.result(withStates(report, bundles), () =>
     auditVerdict(report, { paint: out.paint, anchors: anchors?.length, bundles }),
   );
+  await tellNext(out, report, bundles);
   return report.ok ? 0 : 1;
 }
+
+/** What is to be done, beside what was found: an archive that is gone, or one that was given and is not of this project. */
+async function tellNext(
+  { log, paint }: Invocation['out'],
+  report: AuditReport,
+  bundles: readonly ArchiveHere[],
+): Promise<void> {
+  const hint =
+    report.onlyGiven === true || report.onlyArchives === true ? hintOnGiven(report, ANOTHER_ANCHOR) : null;
+  if (hint !== null) await log(`${paint.cyan('hint:')} ${hint}`);
+  // Those that an anchor needs are told of with it.
+  const needed = new Set(report.unproven?.archives);
+  const missing = bundles.filter(({ state, file }) => state === 'missing' && !needed.has(file));
+  const warning = missingArchives(missing.map(({ file }) => file));
+  if (warning === null) return;
+  await log(`${paint.yellow('warning:')} ${warning}`);
+  await log(`${paint.cyan('hint:')} ${FIND_ARCHIVES}`);
+}
+
+const ANOTHER_ANCHOR =
+  'name an anchor of this project, or a file that `phasegate audit anchor --to FILE` wrote for it';
 
 /** The report, with what its text says of archives: whether each is there, and where it was read if not where it was. */
 function withStates(report: AuditReport, bundles: readonly ArchiveHere[]): AuditReport {

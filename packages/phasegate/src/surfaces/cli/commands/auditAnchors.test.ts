@@ -90,13 +90,15 @@ test('what is none of this project is asked for again, and says nothing about th
   const { shell, anchors } = await archived();
   const other = await archived();
   appendFileSync(anchors, readFileSync(other.anchors));
-  for (const words of [
-    ['--anchor', anchors],
-    ['--archive', join(shell.root, 'one.workflow.yaml')],
-    ['--archive', other.file],
-    ['--since', readFileSync(other.anchors, 'utf8').trim()],
-  ]) {
-    const { code, stdout } = await shell.call(['audit', 'verify', ...words]);
+  const [archive, anchor] = ['hint: name another file with `--archive`: one', 'hint: name an anchor of this'];
+  for (const [hint, ...words] of [
+    [anchor, '--anchor', anchors],
+    [archive, '--archive', join(shell.root, 'one.workflow.yaml')],
+    [archive, '--archive', other.file],
+    [anchor, '--since', readFileSync(other.anchors, 'utf8').trim()],
+  ] as const) {
+    const { code, stdout, stderr } = await shell.call(['audit', 'verify', ...words]);
+    expect(stderr).toContain(hint);
     expect([code, stdout]).toEqual([
       1,
       expect.stringMatching(
