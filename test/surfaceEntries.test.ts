@@ -167,6 +167,7 @@ test('@phasegate/core/model exports exactly these values', () => {
     'PATH_TOOLS',
     'PhasegateError',
     'READING_TOOLS',
+    'REPORTED_OUTCOMES',
     'RINGS',
     'Readings',
     'SCOPE_ROOTS',

@@ -136,6 +136,7 @@ export {
   type Property,
   type PropertySubject,
   phaseById,
+  REPORTED_OUTCOMES,
   RINGS,
   type Ring,
   type Route,

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json.ts';
 import { ENGINE_FIELDS } from '../model/names.ts';
-import { type Check, type Outcome, type Phase, phaseById } from '../model/workflow.ts';
+import { type Check, type Outcome, type Phase, phaseById, REPORTED_OUTCOMES } from '../model/workflow.ts';
 import { notAtItem, sequenceBlocker } from './atWork.ts';
 import { blocker, byRule, completeAction, nextActionFor, refused } from './blockers.ts';
 import type { Circumstance, Command } from './command.ts';
@@ -217,7 +217,7 @@ function considerFail(
 function readOutcome(phase: Phase, command: Complete): Outcome | Blocker {
   const { outcome } = command;
   if (outcome === undefined) return 'ok';
-  const reportable = outcome === 'ok' || outcome === 'fail' || outcome === 'iterate';
+  const reportable = REPORTED_OUTCOMES.includes(outcome);
   if (phase.work.kind === 'handler') {
     const message = `the handler of phase \`${phase.id}\` decides its outcome: leave \`${outcome}\` out`;
     return blocker('outcome_not_allowed', message, completeAction(phase));

@@ -3,7 +3,7 @@ import type { Expression } from './expression/expression.ts';
 import type { Outcome } from './outcome.ts';
 import type { Ring } from './rings.ts';
 
-export { type Ending, isPassed, OUTCOMES, type Outcome } from './outcome.ts';
+export { type Ending, isPassed, OUTCOMES, type Outcome, REPORTED_OUTCOMES } from './outcome.ts';
 export { type Attachment, RINGS, type Ring } from './rings.ts';
 
 /** What the author wrote: a number if it is all digits, else a string. */

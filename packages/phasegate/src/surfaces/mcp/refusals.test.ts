@@ -192,6 +192,7 @@ test('an unknown session, workflow, param or outcome is an answer, not a fault [
     { error: 'param_invalid', message: expect.stringContaining('no param `speed`') },
     {
       error: 'outcome_not_allowed',
+      message: expect.stringContaining('one of `ok`, `fail`, `iterate`'),
       checkpoint_passed: false,
       blockers: [{ code: 'outcome_not_allowed' }],
       current_phase_content: expect.stringContaining('Look around first.'),

@@ -233,3 +233,20 @@ phases:
     return { shell, run };
   }
 });
+
+test('an outcome that is none is refused with those that `--help` names, and the engine refuses what is for handlers', async () => {
+  const shell = makeShell({ 'agent_workflow.yaml': 'workflow: w\nphases: { A: {} }\n' });
+  const run = String((await shell.call(['start', 'w', '--json'])).json().run);
+  const done = (outcome: string) => shell.call(['done', run, '--outcome', outcome]);
+
+  const bogus = await done('bogus');
+
+  expect(bogus).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no outcome `bogus`') });
+  expect(bogus.stderr).toContain('hint: outcomes: ok, fail, iterate, where the workflow asks for one');
+  expect((await shell.call(['done', '--help'])).stdout).toContain('ok, fail or iterate, where the workflow');
+  expect(await done('skip')).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('outcome_not_allowed'),
+  });
+  expect((await done('ok')).code).toBe(0);
+});

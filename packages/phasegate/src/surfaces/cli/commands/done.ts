@@ -8,7 +8,7 @@ import {
   type PhaseId,
   type PhaseView,
 } from '@phasegate/core';
-import { oneLine, shellWord } from '@phasegate/core/model';
+import { oneLine, REPORTED_OUTCOMES, shellWord } from '@phasegate/core/model';
 import type { Arguments, CliCommand, ExitCode, Invocation } from '../command.ts';
 import { REPLACE, readEvidence, unreplaced } from '../evidence.ts';
 import { phaseIdOf } from '../phaseIdOf.ts';
@@ -156,8 +156,12 @@ function outcomeOf(args: Arguments): Outcome | undefined {
   const word = args.text('outcome');
   if (word === undefined) return undefined;
   const outcome = OUTCOMES.find((known) => known === word);
+  // What is for handlers to say is refused by the engine, which knows the phase.
   if (outcome === undefined) {
-    throw usageError(`there is no outcome \`${word}\``, `outcomes: ${OUTCOMES.join(', ')}`);
+    throw usageError(
+      `there is no outcome \`${word}\``,
+      `outcomes: ${REPORTED_OUTCOMES.join(', ')}, where the workflow asks for one`,
+    );
   }
   return outcome;
 }

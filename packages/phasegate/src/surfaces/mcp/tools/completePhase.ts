@@ -7,6 +7,7 @@ import {
   type RunView,
   type Submitted,
 } from '@phasegate/core';
+import { REPORTED_OUTCOMES } from '@phasegate/core/model';
 import { encodeSkipped, encodeSubmitted, spellNext } from '@phasegate/wire';
 import { SESSION_ANSWERS } from '@phasegate/wire/schemas/session';
 import { optionalText, phaseArgument } from '../arguments.ts';
@@ -85,7 +86,7 @@ async function submit(
 
 type Complete = Extract<Command, { kind: 'complete' }>;
 
-const NO_OUTCOME = `an outcome is one of ${OUTCOMES.map((outcome) => `\`${outcome}\``).join(', ')}`;
+const NO_OUTCOME = `an outcome is one of ${REPORTED_OUTCOMES.map((outcome) => `\`${outcome}\``).join(', ')}`;
 
 function commandOf(
   args: JsonObject,
