@@ -134,7 +134,7 @@ test('a file of which many have the id is told of some', async () => {
   ]);
 });
 
-function put(path: string, value: { readonly id: string }): Promise<void> {
+function put(path: string, value: { readonly id: string; readonly title?: string }): Promise<void> {
   return writeFile(join(root, path), JSON.stringify(value));
 }
 
