@@ -60,9 +60,10 @@ test.each(
     isOver = true;
     await Promise.all(loops);
 
-    // Without a line it waits for all that stand before it, one of each connection.
-    const [median = 0] = before.toSorted((one, other) => one - other).slice(ROUNDS / 2);
-    expect(median).toBeLessThan(CONNECTIONS / 3);
+    // Without a line it waits each time for all that stand before it, one of each connection. With one it seldom does, and
+    // seems to where this process is so late that it reads many answers at once.
+    const [few = CONNECTIONS] = before.toSorted((one, other) => one - other).slice(ROUNDS / 4);
+    expect(few).toBeLessThan(CONNECTIONS / 3);
     for (const status of statuses) expect([401, 403, 429]).toContain(status);
   },
 );
