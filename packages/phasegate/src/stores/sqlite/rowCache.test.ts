@@ -10,8 +10,9 @@ test('of rows that are large together only the last used are kept, and always on
   for (const key of ['a 40', 'c 40', 'b 40']) cache.current(key);
   expect(read.splice(0)).toEqual(['b 40']);
 
-  for (const key of ['d 500', 'd 500', 'c 40', 'd 500']) cache.current(key);
-  expect(read.splice(0)).toEqual(['d 500', 'c 40', 'd 500']);
+  // One that is larger than all may be stays while it is used, and pushes out no other.
+  for (const key of ['d 500', 'd 500', 'c 40', 'b 40', 'd 500']) cache.current(key);
+  expect(read.splice(0)).toEqual(['d 500', 'd 500']);
 });
 
 test('a row that grew counts as large as it is, and as nothing once it is gone', () => {
@@ -31,6 +32,31 @@ test('no more rows are kept than may be, however small they are', () => {
   const { cache, read } = cacheOf({ most: 2 });
   for (const key of ['a 1', 'b 1', 'c 1', 'a 1']) cache.current(key);
   expect(read).toEqual(['a 1', 'b 1', 'c 1', 'a 1']);
+});
+
+test('two rows that are larger than all may be, used by turns, are read once and push out nothing', () => {
+  const read: string[] = [];
+  const cache = createRowCache<{ readonly key: string; readonly size: number }>({
+    read(key) {
+      read.push(key);
+      return { key, size: key.startsWith('big') ? 76 : 1 };
+    },
+    unchanged: () => true,
+    keeps: () => true,
+    size: ({ size }) => size,
+    light: (row) => ({ ...row, size: 1 }),
+    most: 1000,
+    mostSize: 64,
+  });
+  const honest = Array.from({ length: 40 }, (_, index) => `h${index}`);
+  for (let round = 0; round < 5; round += 1) {
+    for (const big of ['big1', 'big2', 'big3']) {
+      cache.current(big);
+      for (const key of honest) cache.current(key);
+    }
+  }
+
+  expect(read.toSorted()).toEqual(['big1', 'big2', 'big3', ...honest].toSorted());
 });
 
 test('rows are made light, the one used longest ago first, before any of them goes', () => {

@@ -25,7 +25,10 @@ export interface RowSource<Row> {
   readonly most: number;
   /** How large a row is, where rows differ much. */
   size?(row: Row): number;
-  /** How large all that are kept may be together; the one used last stays, however large it is. */
+  /**
+   * How large all that are kept may be together. The one used last stays, however large it is, and where it is larger than
+   * this by itself it counts for nothing: no row goes for it, and it is the first to go for others.
+   */
   readonly mostSize?: number;
   /**
    * The row without what is large and seldom asked for, which it reads again where it is; the row itself where it has
@@ -47,8 +50,9 @@ export function createRowCache<Row>(source: RowSource<Row>): RowCache<Row> {
   /** Of all that are kept. */
   let total = 0;
 
-  function isOver(): boolean {
-    return kept.size > most || total > mostSize;
+  function isTooLarge(used: string): boolean {
+    const size = kept.get(used)?.size ?? 0;
+    return total - (size > mostSize ? size : 0) > mostSize;
   }
 
   function drop(key: string): void {
@@ -73,18 +77,23 @@ export function createRowCache<Row>(source: RowSource<Row>): RowCache<Row> {
     total += size;
     if (source.light !== undefined && source.isAlwaysLight !== true) heavy.add(key);
     // Asked first: to find the oldest, a map goes past all that was taken out at its front.
-    if (!isOver()) return;
-    if (total > mostSize) lighten(key);
-    for (const oldest of kept.keys()) {
-      if (kept.size === 1 || !isOver()) break;
-      drop(oldest);
+    if (isTooLarge(key)) makeSmaller(key);
+    if (kept.size > most) drop(kept.keys().next().value as string);
+  }
+
+  /** No more than needed, and never the one that is used now. */
+  function makeSmaller(used: string): void {
+    lighten(used);
+    for (const key of largeFirst(kept.keys())) {
+      if (!isTooLarge(used)) break;
+      if (key !== used) drop(key);
     }
   }
 
-  /** From the one used longest ago on, and no more than needed; all but the one that is used now. */
   function lighten(used: string): void {
-    for (const key of heavy) {
-      if (total <= mostSize || key === used) break;
+    for (const key of largeFirst(heavy)) {
+      if (!isTooLarge(used)) break;
+      if (key === used) continue;
       heavy.delete(key);
       const found = kept.get(key);
       if (found === undefined || found.row === null) continue;
@@ -94,6 +103,19 @@ export function createRowCache<Row>(source: RowSource<Row>): RowCache<Row> {
       kept.set(key, { ...found, row, size });
       total += size - found.size;
     }
+  }
+
+  /**
+   * From the one used longest ago on, those that are too large by themselves first, then the large ones. INVARIANT: one who
+   * has a few large rows pushes out those, and not the many small ones that others work with.
+   */
+  function largeFirst(keys: Iterable<string>): readonly string[] {
+    const shares: [string[], string[], string[]] = [[], [], []];
+    for (const key of keys) {
+      const size = kept.get(key)?.size ?? 0;
+      shares[size > mostSize ? 0 : size > mostSize / LARGE_SHARE ? 1 : 2].push(key);
+    }
+    return shares.flat();
   }
 
   function stands(key: string, { row, generation: seen }: Kept<Row>): boolean {
@@ -130,6 +152,9 @@ export function createRowCache<Row>(source: RowSource<Row>): RowCache<Row> {
     },
   };
 }
+
+/** A row of more than this share of all is a large one. */
+const LARGE_SHARE = 16;
 
 interface Kept<Row> {
   /** Null where there was none. */
