@@ -242,18 +242,25 @@ const leftPhases = over<Set<PhaseId>>({
   add: (left, { phase }) => void left.add(phase),
 });
 
-/** What the newest completion of each phase of the workflow left, by the phase's id as text. */
-const newestOutputs = over<Map<string, JsonObject>>({
+/** The newest completion of each phase of the workflow, by the phase's id as text. */
+const newestCompletions = over<Map<string, Run['completions'][number]>>({
   begin: (like) => new Map(like),
-  add(newest, { phase, evidence, word }, run) {
-    if (phaseById(run.workflow, phase) !== undefined) newest.set(String(phase), { ...evidence, ...word });
+  add(newest, completion, run) {
+    if (phaseById(run.workflow, completion.phase) !== undefined)
+      newest.set(String(completion.phase), completion);
   },
 });
 
 /** Outputs of every completed phase by its number; the newest visit counts. */
 export function artifactsOf(run: Run): JsonObject {
-  // Made of entries, so that a phase called `__proto__` is one.
-  return Object.fromEntries(newestOutputs(run));
+  // Made of entries, so that a phase called `__proto__` is one. Nothing is looked at that a later visit replaced: a store may
+  // have to read it.
+  return Object.fromEntries(
+    [...newestCompletions(run)].map(([phase, { evidence, word }]) => [
+      phase,
+      word === undefined ? evidence : { ...evidence, ...word },
+    ]),
+  );
 }
 
 /** Titles of all phases, for the one who starts a run: the one place that names later phases, and nothing but names. */

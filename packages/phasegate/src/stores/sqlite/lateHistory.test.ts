@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { artifactsOf } from '@phasegate/core/engine';
 import { afterDraft, create, sampleDraft } from '@phasegate/core/store-contract';
 import { expect, onTestFinished, test } from 'vitest';
 import { cases } from '../../../../../test/tier.ts';
@@ -67,33 +68,85 @@ test('live runs that are large together cost no more than their phases, and go o
   expect((await store.verify()).findings).toEqual([]);
 });
 
-test('what a run is kept without is held by nobody, and read as it was, whatever came since', async () => {
-  const first = { a: 1 };
-  const later = withCompletions(sampleRun('r1'), [first, { b: 2 }]);
+test('what a run is kept without is held by nobody, and read as it was', async () => {
+  const [small, large] = [{ a: 1 }, { text: 'e'.repeat(2000) }];
+  const stored = withCompletions(sampleRun('r1'), [small, large]);
+  const asked: number[] = [];
   const made = () => {
-    const run = withCompletions(sampleRun('r1'), [first]);
-    const light = withLateHistory(run, { run: () => later, workflow: () => later.workflow });
+    const run = withCompletions(sampleRun('r1'), [small, { ...large }]);
+    const light = withLateHistory(run, {
+      completion(index) {
+        asked.push(index);
+        return stored.completions[index] as (typeof stored.completions)[number];
+      },
+      workflow: () => stored.workflow,
+    });
     // The one who has them keeps them from being read again.
-    expect(light.completions).toBe(run.completions);
-    expect(light.workflow).toBe(run.workflow);
-    expect({ ...light }).toEqual(run);
-    return light;
+    expect(light.run.completions[1]?.evidence).toBe(run.completions[1]?.evidence);
+    expect(light.run.workflow).toBe(run.workflow);
+    expect({ ...light.run }).toEqual(run);
+    expect(light.historyLength).toBeLessThan(1000);
+    return light.run;
   };
   const light = made();
   await forgotten();
 
-  expect(light.completions).toHaveLength(1);
-  expect(light.completions[0]).toBe(later.completions[0]);
-  expect(light.workflow).toBe(later.workflow);
+  expect(light.completions.map(({ phase, outcome }) => [phase, outcome])).toEqual([
+    ['ONE', 'ok'],
+    ['ONE', 'ok'],
+  ]);
+  expect(light.completions[0]?.evidence).toEqual(small);
+  expect(asked).toEqual([]);
+  expect(light.completions[1]?.evidence).toBe(stored.completions[1]?.evidence);
+  expect(asked).toEqual([1]);
+  expect(light.workflow).toBe(stored.workflow);
+  // Made light once more, as a run that went on is: nothing is read for that.
+  await forgotten();
+  expect(withLateHistory(light, { completion: () => neverAsked() }).run.completions).toHaveLength(2);
 });
 
-test('a run that was taken away is said to be so', async () => {
-  const made = () => withLateHistory(withCompletions(sampleRun('r1'), [{ a: 1 }]), { run: () => undefined });
-  const light = made();
+test('of a run with much evidence a view reads what the newest visit of each phase left, and a list nothing', async () => {
+  const { store, parsed } = opened();
+  const evidence = { text: 'e'.repeat(8 * MEGABYTE) };
+  const runs = Array.from({ length: 4 }, (_, n) => sampleRun(`r${n}`));
+  for (const run of runs) {
+    await create(store, run);
+    const next = withCompletions(run, [evidence, evidence, { text: `f${'e'.repeat(2000)}` }]);
+    expect(await store.save(next, 1, [sampleDraft('phase_completed')])).toBe(true);
+  }
   await forgotten();
 
-  expect(() => light.completions).toThrow(expect.objectContaining({ code: 'run_changed' }));
+  parsed.length = 0;
+  const run = (await store.load('r0'))?.run as (typeof runs)[0];
+  expect(run.completions.at(-1)).toMatchObject({ phase: 'ONE', outcome: 'ok' });
+  expect(parsed).toEqual([]);
+  expect(JSON.stringify(artifactsOf(run)).length).toBeLessThan(3000);
+  expect(parsed.reduce((sum, length) => sum + length, 0)).toBeLessThan(MEGABYTE);
 });
+
+test('evidence that was changed, or taken away, is not given as what was sealed', async () => {
+  const { store, state } = opened();
+  for (const id of ['r1', 'r2', 'r3', 'r4', 'r5', 'r6', 'r7', 'r8', 'r9']) {
+    const run = sampleRun(id);
+    await create(store, run);
+    expect(
+      await store.save(withCompletions(run, [{ text: 'e'.repeat(8 * MEGABYTE) }]), 1, [
+        sampleDraft('phase_completed'),
+      ]),
+    ).toBe(true);
+  }
+  const [one, other] = [(await store.load('r1'))?.run, (await store.load('r2'))?.run];
+  await forgotten();
+  state.tamper(`UPDATE texts SET text = replace(text, 'e', 'f') WHERE run = 1 AND kind = 0`);
+  state.tamper(`DELETE FROM texts WHERE run = 2`);
+
+  expect(() => one?.completions[0]?.evidence).toThrow(expect.objectContaining({ code: 'state_tampered' }));
+  expect(() => other?.completions[0]?.evidence).toThrow(expect.objectContaining({ code: 'run_changed' }));
+});
+
+function neverAsked(): never {
+  throw new Error('nothing was to be read');
+}
 
 /** What was looked at in a turn is not collected before its end. */
 async function forgotten(): Promise<void> {
@@ -133,5 +186,5 @@ function opened() {
     await store.close();
     state.remove();
   });
-  return { store, parsed };
+  return { store, state, parsed };
 }

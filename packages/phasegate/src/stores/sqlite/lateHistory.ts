@@ -1,39 +1,83 @@
 import { PhasegateError, type Run, type Workflow } from '@phasegate/core';
+import { jsonBytes } from '@phasegate/core/model';
+
+type Completion = Run['completions'][number];
 
 /** Where that is read which a run is kept without. */
 export interface LateParts {
-  /** The run as it is stored now. */
-  readonly run: (id: string) => Run | undefined;
+  /** A completion of the run as it was stored, by its place among them. */
+  readonly completion: (index: number) => Completion;
   /** Given where its workflow, too, is only read when it is asked for. */
   readonly workflow?: (hash: string) => Workflow;
 }
 
+/** A run that is kept without what is large in it, and how large the rest of its history is, in characters. */
+export interface LateRun {
+  readonly run: Run;
+  readonly historyLength: number;
+}
+
 /**
- * The run with its completions read when they are asked for: they hold all evidence, may be of many megabytes, and most
- * questions are about the phase it is in. INVARIANT: they are those that the run had. Completions are only ever added, so
- * these are the first of those that are read, whatever came since.
+ * The run with what is large in its completions, such as evidence, read when it is asked for: together it may be of many
+ * megabytes, and most questions are about the phase it is in, or about which phases it left. INVARIANT: completions are
+ * only ever added, so these are the ones that the run had, whatever came since.
  */
-export function withLateHistory(run: Run, read: LateParts): Run {
+export function withLateHistory(run: Run, read: LateParts): LateRun {
   const { completions, workflow, ...others } = run;
-  const { id, workflowHash } = run;
   // What the properties below hold on to is never the run itself.
   const light = (read.workflow === undefined ? { ...others, workflow } : others) as Run;
-  define(light, 'completions', completions, laterCompletions(id, completions.length, read.run));
-  if (read.workflow !== undefined)
-    define(light, 'workflow', workflow, laterWorkflow(workflowHash, read.workflow));
-  return light;
+  let historyLength = 0;
+  const made = completions.map((completion, index) => {
+    const known = lengths.get(completion);
+    if (known !== undefined) {
+      historyLength += known;
+      return completion;
+    }
+    const one = withLateValues(completion, () => read.completion(index));
+    historyLength += one.length;
+    return one.completion;
+  });
+  // A list of its own each time: what is kept for a list, such as values by their names, holds evidence, too.
+  const list = () => [...made];
+  define(light, 'completions', list(), list);
+  if (read.workflow !== undefined) define(light, 'workflow', workflow, laterWorkflow(run, read.workflow));
+  return { run: light, historyLength };
 }
 
-function laterCompletions(id: string, count: number, read: LateParts['run']): () => Run['completions'] {
-  return () => {
-    const found = read(id)?.completions;
-    if (found === undefined || found.length < count) throw gone(id);
-    return found.length === count ? found : found.slice(0, count);
-  };
+/** Of completions that have something read late, how long the rest of them is. */
+const lengths = new WeakMap<Completion, number>();
+
+/** The completion itself where nothing of it is large. */
+function withLateValues(
+  completion: Completion,
+  read: () => Completion,
+): { readonly completion: Completion; readonly length: number } {
+  const light: Record<string, unknown> = {};
+  let length = PLAIN;
+  let isLate = false;
+  for (const [key, value] of Object.entries(completion)) {
+    const bytes = jsonBytes(value, LARGE);
+    if (bytes > LARGE && typeof value === 'object') {
+      isLate = true;
+      defineLate(light, key, new WeakRef(value), () => read()[key as keyof Completion] as never);
+    } else {
+      light[key] = value;
+      length += bytes;
+    }
+  }
+  if (!isLate) return { completion, length };
+  const late = light as unknown as Completion;
+  lengths.set(late, length);
+  return { completion: late, length };
 }
 
-function laterWorkflow(hash: string, read: (hash: string) => Workflow): () => Workflow {
-  return () => read(hash);
+/** In bytes of JSON. */
+const LARGE = 1024;
+/** About what the names of the members of a completion take. */
+const PLAIN = 200;
+
+function laterWorkflow({ workflowHash }: Run, read: NonNullable<LateParts['workflow']>): () => Workflow {
+  return () => read(workflowHash);
 }
 
 /** Not made twice while somebody has it. */
@@ -42,7 +86,11 @@ function define<K extends 'completions' | 'workflow'>(
   key: K,
   ...[first, make]: [first: Run[K], make: () => Run[K]]
 ): void {
-  Object.defineProperty(run, key, { enumerable: true, get: weakly(new WeakRef(first), make) });
+  defineLate(run, key, new WeakRef(first), make);
+}
+
+function defineLate<T extends WeakKey>(on: object, key: string, first: WeakRef<T>, make: () => T): void {
+  Object.defineProperty(on, key, { enumerable: true, get: weakly(first, make) });
 }
 
 function weakly<T extends WeakKey>(first: WeakRef<T>, make: () => T): () => T {
@@ -56,6 +104,7 @@ function weakly<T extends WeakKey>(first: WeakRef<T>, make: () => T): () => T {
   };
 }
 
-function gone(id: string): PhasegateError {
+/** The fault of a run of which something was to be read, and which is not there any more. */
+export function goneMeanwhile(id: string): PhasegateError {
   return new PhasegateError('run_changed', `run \`${id}\` was taken away while it was looked at`);
 }

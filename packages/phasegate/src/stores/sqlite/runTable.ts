@@ -32,6 +32,7 @@ import { createRowCache, type RowCache } from './rowCache.ts';
 import type { RunFinding } from './runFinder.ts';
 import { NO_HISTORY, readStored } from './runTexts.ts';
 import { bytes, hex, integer, lazily } from './statements.ts';
+import { type HistoryPlace, openStoredHistory } from './storedHistory.ts';
 import type { TextTable } from './textTable.ts';
 import type { WorkflowTable } from './workflowTable.ts';
 
@@ -54,8 +55,8 @@ export interface RunRow extends StepSums {
   readonly stateLength: number;
   /** Whether its items stand in its steps rather than in its state. */
   readonly itemsApart: boolean;
-  /** Whether its completions are read when they are asked for. */
-  readonly isLight?: true;
+  /** Given where what is large in its completions is read when it is asked for: the characters of the rest of them. */
+  readonly historyLength?: number;
 }
 
 /** The runs, with the ones last used kept parsed until they end. */
@@ -119,6 +120,7 @@ export function openRunTable(
   let lastKey: number | undefined;
   /** What the batch must write of each run. */
   const unwritten = new Map<string, Unwritten>();
+  const history = openStoredHistory(texts);
   const source = { unchanged, size: sizeOf, light };
   /** Runs that ended, without their history: tokens of them are shown for hours, and asked about. */
   const ended = createRowCache<RunRow>({
@@ -169,22 +171,15 @@ export function openRunTable(
     );
   }
 
-  function runNow(id: string): Run | undefined {
-    try {
-      return read(id)?.run;
-    } catch (error) {
-      // Asked by the one who has the run, wherever that is: the store may be closed by then.
-      if (error instanceof PhasegateError) throw error;
-      const message = `run \`${id}\` cannot be read to its end any more`;
-      throw new PhasegateError('store_unavailable', message, { cause: error });
-    }
-  }
-
-  /** Without its completions; one that ended without its workflow, too, which no other run may have. */
+  /** Without its evidence; one that ended without its workflow, too, which no other run may have. */
   function light(row: RunRow): RunRow {
-    if (row.isLight === true) return row;
-    const parts = ENDED.has(row.run.status) ? { run: runNow, workflow: workflows.load } : { run: runNow };
-    return { ...row, isLight: true, run: withLateHistory(row.run, parts) };
+    if (row.historyLength !== undefined) return row;
+    const { lastStep, steps, run } = row;
+    // Nothing that is kept for it holds on to the run.
+    const place: HistoryPlace = { id: run.id, lastStep, steps };
+    const completion = history.of(place);
+    const parts = ENDED.has(run.status) ? { completion, workflow: workflows.load } : { completion };
+    return { ...row, ...withLateHistory(run, parts) };
   }
 
   function read(id: string): RunRow | undefined {
@@ -334,8 +329,10 @@ const MOST_KEPT = 1000;
 const MOST_ENDED = 100;
 
 /** How much of memory a row takes, by the characters it was read from. */
-function sizeOf({ isLight, stepsLength, stateLength, itemsLength, changesLength }: RunRow): number {
-  return stateLength + (isLight === true ? itemsLength + changesLength : stepsLength);
+function sizeOf({ historyLength, stepsLength, stateLength, itemsLength, changesLength }: RunRow): number {
+  return (
+    stateLength + (historyLength === undefined ? stepsLength : historyLength + itemsLength + changesLength)
+  );
 }
 
 // Nobody works on a run that ended.
