@@ -4,9 +4,9 @@ import { type Field, type Group, groupsOf, type Operation, type Shape, shapesOf 
 
 export { apiReferenceMarkdown } from './apiReference.ts';
 
-/** The page of the document: made here, without a script, and with nothing from elsewhere. */
-export function apiPage(document: JsonObject): Response {
-  return new Response(apiPageHtml(document), {
+/** The answer with the page of the document, as `apiPageHtml` makes it. */
+export function apiPage(html: Uint8Array<ArrayBuffer>): Response {
+  return new Response(html, {
     headers: {
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
@@ -15,7 +15,7 @@ export function apiPage(document: JsonObject): Response {
   });
 }
 
-/** The same as HTML. */
+/** The page of the document: made here, without a script, and with nothing from elsewhere. */
 export function apiPageHtml(document: JsonObject): string {
   const info = own(document, 'info');
   const groups = groupsOf(document);

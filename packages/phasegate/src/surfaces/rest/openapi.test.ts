@@ -1,7 +1,7 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { isJsonObject, type Json, type JsonObject, own } from '@phasegate/core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { apiPage, apiPageHtml, apiReferenceMarkdown } from './apiPage.ts';
 import { openApiDocument } from './openapi.ts';
 import type { RestEnv, RouteParts } from './parts.ts';
@@ -81,9 +81,36 @@ describe('the document', () => {
   });
 });
 
+test('the document and its page, which anyone may ask for, are put together once', async () => {
+  const app = new OpenAPIHono<RestEnv>();
+  registerRoutes(app, { version: '0.0.0', settings: {} } as RouteParts, (async () => {}) as never);
+  const [write, encode] = [JSON.stringify, TextEncoder.prototype.encode];
+  let made = 0;
+  JSON.stringify = (...words: unknown[]) => {
+    made += 1;
+    return (write as (...all: unknown[]) => string)(...words);
+  };
+  TextEncoder.prototype.encode = function counted(text?: string) {
+    made += 1;
+    return encode.call(this, text);
+  };
+  onTestFinished(() => {
+    JSON.stringify = write;
+    TextEncoder.prototype.encode = encode;
+  });
+
+  for (const path of ['/openapi.json', '/docs']) {
+    const first = await (await app.request(path)).text();
+    expect(made).toBeGreaterThan(0);
+    made = 0;
+    expect(await (await app.request(path)).text()).toBe(first);
+    expect(made).toBe(0);
+  }
+});
+
 describe('the page', () => {
   test('is HTML without scripts or anything from elsewhere, and its style is allowed by its own policy', async () => {
-    const response = apiPage(DOCUMENT);
+    const response = apiPage(new TextEncoder().encode(apiPageHtml(DOCUMENT)));
     const html = await response.text();
 
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');

@@ -1,9 +1,8 @@
 import { createRoute, type OpenAPIHono, type RouteConfig } from '@hono/zod-openapi';
-import type { JsonObject } from '@phasegate/core';
 import { problem } from '@phasegate/wire/schemas';
 import type { Context } from 'hono';
 import type { Acts } from '../acts.ts';
-import { apiPage } from '../apiPage.ts';
+import { apiPage, apiPageHtml } from '../apiPage.ts';
 import { openApiDocument } from '../openapi.ts';
 import type { RestEnv, RouteParts } from '../parts.ts';
 import { PROBLEM_JSON } from '../problem.ts';
@@ -64,13 +63,22 @@ export function registerRoutes(app: OpenAPIHono<RestEnv>, parts: RouteParts, act
   for (const route of ENDPOINTS) app.openAPIRegistry.registerPath(serve(route));
   // Answered, and not in the document: nobody is told to call what is not built.
   describeBesides(app);
-  let made: JsonObject | undefined;
-  const document = () => {
-    made ??= openApiDocument(app, { version: parts.version, url: parts.settings.publicUrl });
+  // Anyone may ask, as often as they like: what is answered is put together once, down to its bytes.
+  const document = once(() =>
+    openApiDocument(app, { version: parts.version, url: parts.settings.publicUrl }),
+  );
+  const text = once(() => new TextEncoder().encode(JSON.stringify(document())));
+  const page = once(() => new TextEncoder().encode(apiPageHtml(document())));
+  app.get('/openapi.json', (c) => c.body(text(), 200, { 'content-type': 'application/json' }));
+  app.get('/docs', () => apiPage(page()));
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
     return made;
   };
-  app.get('/openapi.json', (c) => c.json(document()));
-  app.get('/docs', () => apiPage(document()));
 }
 
 /** Who calls is asked before what they say is read: a caller that may not ask learns nothing of the shape. */

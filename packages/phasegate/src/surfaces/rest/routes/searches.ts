@@ -10,3 +10,15 @@ export const WINDOW = 250;
 export function breathe(): Promise<void> {
   return new Promise((resume) => void setImmediate(resume));
 }
+
+/** For a loop over what may be quick or slow to read: gives others their turn once it was at work for some milliseconds. */
+export function breathing(now: () => number = () => performance.now()): () => Promise<void> {
+  let since = now();
+  return async () => {
+    if (now() - since < BUSY_MS) return;
+    await breathe();
+    since = now();
+  };
+}
+
+const BUSY_MS = 5;

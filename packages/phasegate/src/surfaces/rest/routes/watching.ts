@@ -18,12 +18,13 @@ import {
   encodeInboxItem,
   encodeRunMap,
   type InboxItem,
+  type RunGlance,
 } from '@phasegate/wire/watching';
 import { createPaced } from '../../../limits/paced.ts';
 import type { FeedRecord, RunsOf, Serving } from '../../../runtime/ports.ts';
 import { type Endpoint, endpoint, reply } from './endpoint.ts';
 import { humanOf } from './principals.ts';
-import { breathe, searches, WINDOW } from './searches.ts';
+import { breathe, breathing, searches, WINDOW } from './searches.ts';
 
 /** As many as a screen shows. */
 const MOST_GLANCES = 100;
@@ -81,9 +82,17 @@ export const WATCHING_ROUTES: readonly Endpoint[] = [
     answers: { 200: { description: 'those that can be read', schema: runGlances } },
     async handle({ caller, query, parts: { project } }) {
       const ids = query.ids.split('\n').slice(0, MOST_GLANCES);
-      const look = () => Promise.all(ids.map((id) => project.load(id).then(encodeGlance, () => null)));
-      const found = await glances.act(caller.session.name, look);
-      return reply(200, { runs: found.filter((one) => one !== null) });
+      const look = async () => {
+        const runs: RunGlance[] = [];
+        const pause = breathing();
+        for (const id of ids) {
+          await pause();
+          const glance = await project.load(id).then(encodeGlance, () => null);
+          if (glance !== null) runs.push(glance);
+        }
+        return runs;
+      };
+      return reply(200, { runs: await glances.act(caller.session.name, look) });
     },
   }),
   endpoint({
@@ -158,7 +167,9 @@ async function inboxOf(
     }),
   );
   const items: InboxItem[] = [];
+  const pause = breathing();
   for (const { run } of lists.flatMap((list) => list.toReversed())) {
+    await pause();
     const view = await project.look(run, human).catch(() => null);
     const item = view === null ? null : encodeInboxItem(view);
     if (item !== null) items.push(item);
