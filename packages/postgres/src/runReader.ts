@@ -125,15 +125,26 @@ export function createRunReader(
   };
 }
 
-/** Rows that were used last, so many and so many characters of them, and always one. */
-function createKeptRows(most: number, mostCharacters: number) {
+/**
+ * Rows that were used last, so many and so many characters of them, and always one. INVARIANT: one who has a few large runs
+ * pushes out those, and not the many small ones that others work with.
+ */
+export function createKeptRows(most: number, mostCharacters: number) {
   const kept = new Map<string, RunRow>();
   let total = 0;
+  const sizeOf = ({ stepsLength, stateLength }: RunRow) => stepsLength + stateLength;
 
   function drop(id: string): void {
-    const { stepsLength = 0, stateLength = 0 } = kept.get(id) ?? {};
-    total -= stepsLength + stateLength;
+    const row = kept.get(id);
+    if (row === undefined) return;
+    total -= sizeOf(row);
     kept.delete(id);
+  }
+
+  /** One that is larger than all may be by itself counts for nothing while it is used. */
+  function isTooLarge(used: RunRow): boolean {
+    const size = sizeOf(used);
+    return total - (size > mostCharacters ? size : 0) > mostCharacters;
   }
 
   return {
@@ -142,11 +153,15 @@ function createKeptRows(most: number, mostCharacters: number) {
     keep(row: RunRow): void {
       drop(row.run.id);
       kept.set(row.run.id, row);
-      total += row.stepsLength + row.stateLength;
-      for (const oldest of kept.keys()) {
-        if (kept.size === 1 || (kept.size <= most && total <= mostCharacters)) break;
-        drop(oldest);
+      total += sizeOf(row);
+      const largest = isTooLarge(row)
+        ? [...kept.values()].sort((one, other) => sizeOf(other) - sizeOf(one))
+        : [];
+      for (const other of largest) {
+        if (!isTooLarge(row)) break;
+        if (other !== row) drop(other.run.id);
       }
+      if (kept.size > most) drop(kept.keys().next().value as string);
     },
   };
 }
