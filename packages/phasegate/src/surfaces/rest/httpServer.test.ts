@@ -253,6 +253,28 @@ test('closing lets a request under way finish, takes no more, and ends streams',
   await closed;
 });
 
+test('closing ends a stream of events that nobody here would end, and waits for no patience', async () => {
+  const server = await serving(
+    {
+      fetch: () =>
+        new Response(
+          new ReadableStream({
+            start: (controller) => controller.enqueue(new TextEncoder().encode('data: 1\n\n')),
+          }),
+          { headers: { 'content-type': 'text/event-stream' } },
+        ),
+    },
+    { limits: { graceMs: 3_600_000 } },
+  );
+  const stream = await fetch(`http://127.0.0.1:${server.port}/mcp`, {
+    headers: { accept: 'text/event-stream' },
+  });
+
+  await server.close();
+
+  expect(await stream.text()).toBe('data: 1\n\n');
+});
+
 test('closing does not wait for ever', async () => {
   const begun = Promise.withResolvers<void>();
   const server = await serving(

@@ -122,6 +122,8 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
     for (const response of underWay) if (!response.headersSent) response.setHeader('connection', 'close');
     app.endStreams();
+    // Those that nobody here has in hand, such as the ones clients of MCP keep open: they would never end by themselves.
+    for (const response of underWay) if (isStream(response)) response.end();
     for (const socket of silent) socket.destroy();
     server.closeIdleConnections();
     const patience = setTimeout(() => server.closeAllConnections(), limits.graceMs);
@@ -138,6 +140,11 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
       return closed;
     },
   };
+}
+
+/** An answer that goes on until one side ends it. */
+function isStream({ req, headersSent }: ServerResponse): boolean {
+  return headersSent && req.method === 'GET' && req.headers.accept?.includes('text/event-stream') === true;
 }
 
 const LIMITS: HttpLimits = {
