@@ -7,6 +7,7 @@ export * from './leaseNow.ts';
 export * from './leaseSeal.ts';
 export * from './preparedWrite.ts';
 export * from './projectNote.ts';
+export * from './readLength.ts';
 export * from './readTexts.ts';
 export * from './runHistory.ts';
 export * from './runPlaces.ts';

@@ -24,8 +24,16 @@ export interface Phasegate {
   judgeTool(runId: string | null, use: ToolUse): Promise<Verdict>;
   history(
     runId: string | null,
-    page?: { readonly after?: number; readonly limit?: number },
+    page?: { readonly after?: number; readonly limit?: number } & Reading,
   ): Promise<readonly AuditRecord[]>;
+}
+
+/** How much of records is read at once. A server that is asked over HTTP gives whole records, as many as it sees fit. */
+export interface Reading {
+  /** A large value stays out: in its place is `left_out`, with the SHA-256 and the length of its JSON. Left out: nothing does. */
+  readonly values?: 'left_out';
+  /** So many characters of data at most, but one record at least; what comes then is for the next page. */
+  readonly most?: number;
 }
 
 /** What a run is started with. */

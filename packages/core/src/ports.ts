@@ -3,6 +3,7 @@
 export type {
   AuditRecord,
   Phasegate,
+  Reading,
   RunQuery,
   RunSummary,
   Started,

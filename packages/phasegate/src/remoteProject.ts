@@ -161,7 +161,16 @@ export async function openRemoteProject(options: RemoteProjectOptions): Promise<
     },
     feed: {
       after: (id, limit) =>
-        told(async () => (await signedIn().audit({ after: id, limit })).records as readonly FeedRecord[]),
+        told(async () => {
+          const found: FeedRecord[] = [];
+          // A page of large records ends before its limit; here a short one is the last.
+          for (let from: number | null = id; from !== null && found.length < limit; ) {
+            const page = await signedIn().audit({ after: from, limit: limit - found.length });
+            found.push(...(page.records as readonly FeedRecord[]));
+            from = page.next_after;
+          }
+          return found;
+        }),
       subscribe(listener, { after, signal } = {}) {
         const stopping = new AbortController();
         const stop = () => stopping.abort();

@@ -1,6 +1,6 @@
-import { putBack } from '@phasegate/audit';
+import { countWithin, leavingOut, putBack } from '@phasegate/audit';
 import type { AuditRecord, Json } from '@phasegate/core';
-import type { FeedRecord, FeedStore } from '@phasegate/core/ports';
+import type { FeedRecord, FeedStore, Reading } from '@phasegate/core/ports';
 import { PROJECT } from './chains.ts';
 import type { Database, Query } from './database.ts';
 import { hex, integer, isStorable, type Row, text, textOrNull } from './rows.ts';
@@ -10,8 +10,8 @@ import { readParts } from './textParts.ts';
 export function feedParts(database: Pick<Database, 'query'>): Omit<FeedStore, 'onCommit'> {
   const { query } = database;
 
-  async function records(rows: readonly Row[]): Promise<readonly FeedRecord[]> {
-    const whole = await wholeData(query, rows);
+  async function records(found: readonly Row[], reading: Reading = {}): Promise<readonly FeedRecord[]> {
+    const { rows, whole } = await readAs(query, found, reading);
     return rows.map((row, index) => ({
       id: integer(row, 'place'),
       ...auditRecord(row, nameOfChain(row), whole[index] ?? null),
@@ -39,8 +39,8 @@ export function feedParts(database: Pick<Database, 'query'>): Omit<FeedStore, 'o
   }
 
   return {
-    async feed(after, limit) {
-      return records((await query(FEED, [after, limit < 0 ? null : limit])).rows);
+    async feed(after, limit, reading) {
+      return records((await query(FEED, [after, limit < 0 ? null : limit])).rows, reading);
     },
     async feedSince({ events, since, after, limit }) {
       const from = after ?? (await lastBefore(Date.parse(since)));
@@ -54,14 +54,26 @@ export function feedParts(database: Pick<Database, 'query'>): Omit<FeedStore, 'o
 export async function chainPage(
   query: Query,
   run: string | null,
-  { after, limit }: { readonly after: number; readonly limit: number },
+  { after, limit, ...reading }: { readonly after: number; readonly limit: number } & Reading,
 ): Promise<readonly AuditRecord[]> {
   if (run !== null && !isStorable(run)) return [];
   const most = limit < 0 ? null : limit;
-  const { rows } =
+  const found =
     run === null ? await query(PROJECT_CHAIN, [after, most]) : await query(CHAIN, [run, after, most]);
-  const whole = await wholeData(query, rows);
+  const { rows, whole } = await readAs(query, found.rows, reading);
   return rows.map((row, index) => auditRecord(row, run, whole[index] ?? null));
+}
+
+/** The rows that are wanted of those that were found, and the texts of their data. */
+async function readAs(
+  query: Query,
+  found: readonly Row[],
+  reading: Reading,
+): Promise<{ readonly rows: readonly Row[]; readonly whole: readonly (string | null)[] }> {
+  const stored = found.map((row) => text(row, 'data'));
+  const rows = found.slice(0, countWithin(stored, reading));
+  if (reading.values === 'left_out') return { rows, whole: stored.slice(0, rows.length).map(leavingOut) };
+  return { rows, whole: await wholeData(query, rows) };
 }
 
 /** The texts of the data of records, with all large values put back; null where one is missing or was changed. */

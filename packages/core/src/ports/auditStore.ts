@@ -1,5 +1,5 @@
 import type { HeldAt } from '../engine/holding.ts';
-import type { AuditRecord } from '../phasegate.ts';
+import type { AuditRecord, Reading } from '../phasegate.ts';
 import type { AuditDraft, AuditReport } from './audit.ts';
 import type { FeedRecord, FeedSince } from './feed.ts';
 
@@ -10,7 +10,7 @@ export interface AuditStore {
   /** Records of one chain in order. */
   history(
     runId: string | null,
-    page: { readonly after: number; readonly limit: number },
+    page: { readonly after: number; readonly limit: number } & Reading,
   ): Promise<readonly AuditRecord[]>;
   /** Checks every chain, seal and head; yields what it finds, nothing when all is well. */
   verify(options?: VerifyOptions): Promise<AuditReport>;

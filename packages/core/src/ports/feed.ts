@@ -1,4 +1,4 @@
-import type { AuditRecord } from '../phasegate.ts';
+import type { AuditRecord, Reading } from '../phasegate.ts';
 import type { AuditDraft } from './audit.ts';
 import type { Signal } from './signal.ts';
 
@@ -11,12 +11,12 @@ export interface FeedRecord extends AuditRecord {
 /** Everything that happens, in the order it became durable: the audit of all chains as one stream. */
 export interface Feed {
   /** Records after an id, oldest first. */
-  after(id: number, limit: number): Promise<readonly FeedRecord[]>;
+  after(id: number, limit: number, reading?: Reading): Promise<readonly FeedRecord[]>;
   /** The id of the newest record; 0 when there is none. */
   newest(): Promise<number>;
   /**
    * Calls back for each record after `after` (default: from now on), in order, also those other processes write,
-   * until stopped or the signal aborts. A listener that throws is stopped.
+   * until stopped or the signal aborts. Large values stay out of them. A listener that throws is stopped.
    */
   subscribe(
     listener: (record: FeedRecord) => void | Promise<void>,
@@ -37,7 +37,7 @@ export interface FeedSince {
 /** The audit of all chains as one stream, and word of every commit. */
 export interface FeedStore {
   /** Records of all chains after an id, in the order they became durable. */
-  feed(after: number, limit: number): Promise<readonly FeedRecord[]>;
+  feed(after: number, limit: number, reading?: Reading): Promise<readonly FeedRecord[]>;
   /**
    * Records of certain events, of all chains, that were written at that time or later, in the order of the feed; some
    * that are older may be among them. What was written before is passed over, however much that is.

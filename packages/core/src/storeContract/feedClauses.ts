@@ -85,6 +85,41 @@ export const FEED_CLAUSES: readonly Clause[] = [
     },
   },
   {
+    name: 'reads records without their large values, and no more than so many characters at once',
+    async body(store, expect, { sampleRun }) {
+      const run = sampleRun('r1');
+      await create(store, run);
+      const work = 'x'.repeat(2_000);
+      const of = (n: number) => sampleDraft('phase_completed', { n, by: 'ada', evidence: { work } });
+      const next = (version: number) => afterDraft({ ...run, epoch: version });
+      await store.save(next(1), 1, [of(1), of(2), of(3)]);
+      const most = 2 * JSON.stringify(of(1).data).length;
+      const end = (await store.feedEnd()) - 3;
+      const whole = await store.feed(end, 10);
+      const without = await store.feed(end, 10, { values: 'left_out' });
+
+      expect(whole.map(({ data }) => data)).toEqual([1, 2, 3].map((n) => of(n).data));
+      expect(JSON.stringify(without).includes('xxxx')).toBe(false);
+      expect(without.map(({ data: _, ...record }) => record)).toEqual(
+        whole.map(({ data: _, ...record }) => record),
+      );
+      for (const [index, { data }] of without.entries()) {
+        expect(data).toMatchObject({ n: index + 1, by: 'ada' });
+        expect(JSON.stringify(data).includes('"left_out":{"sha256":"')).toBe(true);
+      }
+      expect(await store.history('r1', { after: 1, limit: 10, values: 'left_out' })).toEqual(
+        without.map(({ id: _, ...record }) => record),
+      );
+      expect(await store.feed(end, 10, { most })).toEqual(whole.slice(0, 2));
+      expect(await store.feed(end, 10, { most: 1 })).toEqual(whole.slice(0, 1));
+      expect(await store.feed(end, 10, { most, values: 'left_out' })).toEqual(without);
+      expect(await store.history('r1', { after: 2, limit: 10, most })).toEqual(
+        whole.slice(1).map(({ id: _, ...record }) => record),
+      );
+      expect((await store.history('r1', { after: 1, limit: 10, most })).length).toBe(2);
+    },
+  },
+  {
     name: 'keeps what was not written out of the feed',
     async body(store, expect, { sampleRun }) {
       const run = sampleRun('r1');

@@ -1,5 +1,6 @@
 import type { MapCompletion, RunMap } from '@phasegate/wire/watching';
 import { useQuery } from '@tanstack/react-query';
+import { addressOf } from '../api/ask.ts';
 import { mapQuery } from '../api/queries.ts';
 import { Age } from '../parts/Age.tsx';
 import { Said, Words } from '../parts/Said.tsx';
@@ -41,14 +42,20 @@ export function Evidence({ id }: { readonly id: string }) {
         </section>
       )}
       {completions.toReversed().map((one) => (
-        <Completed key={`${one.phase} ${one.visit}`} completion={one} map={map.data} />
+        <Completed key={`${one.phase} ${one.visit}`} id={id} completion={one} map={map.data} />
       ))}
     </div>
   );
 }
 
-function Completed({ completion, map }: { readonly completion: MapCompletion; readonly map: RunMap }) {
-  const { phase, visit, outcome, by, at, evidence, word, warnings, approved, proven } = completion;
+interface Shown {
+  readonly id: string;
+  readonly completion: MapCompletion;
+  readonly map: RunMap;
+}
+
+function Completed({ id, completion, map }: Shown) {
+  const { phase, visit, outcome, by, at, evidence, word, left_out, warnings, approved, proven } = completion;
   const checks = map.nodes.find(({ id }) => id === phase)?.checks ?? [];
   const entries = Object.entries(evidence);
   return (
@@ -102,13 +109,29 @@ function Completed({ completion, map }: { readonly completion: MapCompletion; re
         <h3 className="row">
           Handed in <EvidenceClass name="claimed" />
         </h3>
-        {entries.length === 0 && <p className="soft">Nothing was asked for.</p>}
+        {entries.length === 0 && left_out === undefined && <p className="soft">Nothing was asked for.</p>}
         {entries.map(([name, value]) => (
           <div key={name} className="stack tight">
             <p className="mono small">
               <Words text={name} />
             </p>
             <Said text={typeof value === 'string' ? value : JSON.stringify(value, null, 2)} />
+          </div>
+        ))}
+        {left_out?.map(({ of, name, sha256, size }) => (
+          <div key={`${of} ${name ?? ''}`} className="stack tight">
+            <p className="mono small">
+              <Words text={name ?? (of === 'word' ? 'words beside the evidence' : 'all of it')} />
+            </p>
+            <p className="soft">
+              {`Too large to be shown here: ${size.toLocaleString('en')} characters, SHA-256 `}
+              <code>{sha256}</code>
+              {'. It is in '}
+              <a href={addressOf('/audit/export', { run: id })} download>
+                the records of the run
+              </a>
+              .
+            </p>
           </div>
         ))}
         {word !== undefined && <Said text={JSON.stringify(word, null, 2)} />}

@@ -340,7 +340,8 @@ export function createRuntime(parts: RuntimeParts): Runtime {
         if (runId !== null) await attend(runId, principal);
         else if (principal.kind === 'agent')
           throw new PhasegateError('not_permitted', "the project's own audit is a human's to read");
-        const records = await store.history(runId, { after: page.after ?? 0, limit: page.limit ?? 1000 });
+        const { after = 0, limit = 1000, ...reading } = page;
+        const records = await store.history(runId, { after, limit, ...reading });
         // INVARIANT: what lies ahead, and what others were refused, is not an agent's to read.
         return principal.kind === 'agent' ? records.map(withoutRecording) : records;
       },

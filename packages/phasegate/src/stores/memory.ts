@@ -38,6 +38,7 @@ import type {
 import { createMemoryCalls } from './memoryCalls.ts';
 import { createMemoryFinder } from './memoryFinder.ts';
 import { createMemoryKept } from './memoryKept.ts';
+import { pageOf } from './memoryPage.ts';
 import { createMemoryProject, type MemoryProject } from './memoryProject.ts';
 import { namedHumans } from './namedHumans.ts';
 
@@ -175,12 +176,12 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
         noteOn(runId, drafts);
         return true;
       }),
-    history: (runId, { after, limit }) =>
-      asking(() => (chains.get(runId) ?? []).slice(after, limit < 0 ? undefined : after + limit)),
+    history: (runId, { after, limit, ...reading }) =>
+      asking(() => pageOf(chains.get(runId) ?? [], { after, limit }, reading)),
     workflow: (hash) => asking(() => workflows.get(hash)),
     ...finder.parts,
 
-    feed: (after, limit) => asking(() => feed.slice(after, limit < 0 ? undefined : after + limit)),
+    feed: (after, limit, reading = {}) => asking(() => pageOf(feed, { after, limit }, reading)),
     feedSince: (query) => asking(() => feedIn(feed, query)),
     feedEnd: () => asking(() => feed.length),
     onCommit: (listener) => listeners.add(listener),

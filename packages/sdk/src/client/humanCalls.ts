@@ -67,7 +67,7 @@ export interface HumanCalls {
    * of the report that the human was shown.
    */
   settleFence(run: string, order: FenceRequest): Promise<FenceSettled>;
-  /** Everything that happens, as it happens; taken up again after a cut, so that nothing is missed. */
+  /** Everything that happens, as it happens, with `left_out` in place of large values; taken up again after a cut, so that nothing is missed. */
   events(options?: FollowOptions): AsyncIterable<EventRecord>;
   /** A page of the audit: of one run, or of all chains. */
   audit(query?: AuditQuery): Promise<AuditPage>;

@@ -1,4 +1,5 @@
 import {
+  type AuditRecord,
   type Command,
   isJsonObject,
   type JsonObject,
@@ -12,6 +13,7 @@ import {
 } from '@phasegate/core';
 import type { WorkedAt } from '@phasegate/core/engine';
 import {
+  type AuditPage,
   decodeLine,
   decodeOutcome,
   decodePhase,
@@ -150,9 +152,16 @@ export function createRemotePhasegate(calls: Calls, hold: Hold): Phasegate {
       demandInHand(runId);
       return decodeToolVerdict(await calls.checkTool(tool, input));
     }),
-    history: translating(async (runId, page) => {
+    history: translating(async (runId, { after: first = 0, limit = PAGE_LIMIT } = {}) => {
       const chain = runId === null ? ({ chain: 'project' } as const) : { run: runId };
-      return (await calls.audit({ ...chain, limit: PAGE_LIMIT, ...page })).records;
+      const found: AuditRecord[] = [];
+      // A page of large records ends before its limit; here a short one is the last.
+      for (let after: number | null = first; after !== null && found.length < limit; ) {
+        const page: AuditPage = await calls.audit({ ...chain, after, limit: limit - found.length });
+        found.push(...page.records);
+        after = page.next_after;
+      }
+      return found;
     }),
   };
 }

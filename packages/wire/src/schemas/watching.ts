@@ -109,6 +109,19 @@ export const runMap = z
         outcome: z.string(),
         evidence: jsonObject,
         word: jsonObject.optional(),
+        left_out: listOf(
+          z.object({
+            of: z.enum(['evidence', 'word']),
+            name: z.string().nullable().openapi({
+              description:
+                'of the value; null: all of it, and the hash is that of the names, each with the hash of its value',
+            }),
+            sha256: z.string().openapi({ description: 'of the JSON of the value' }),
+            size: z.int().openapi({ description: 'in characters of JSON' }),
+          }),
+        )
+          .optional()
+          .openapi({ description: 'what is too large for a map; the audit of the run has it' }),
         warnings: listOf(z.string()),
         proven: listOf(
           z.object({

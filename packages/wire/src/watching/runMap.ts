@@ -1,10 +1,10 @@
 import type { PhaseId, Run } from '@phasegate/core';
 import { overrideWays, timesOf } from '@phasegate/core/engine';
 import { type GraphEdge, type GraphNode, graphOf, type Phase, phaseById } from '@phasegate/core/model';
-import type { MapCompletion, MapEdge, MapNode, MapScope, RunMap } from './watched.ts';
+import type { MapCompletion, MapEdge, MapNode, MapScope, RunMap, ShownEvidence } from './watched.ts';
 
-/** A run's way through its workflow. */
-export function encodeRunMap(run: Run): RunMap {
+/** A run's way through its workflow, with as much of what was handed in as is to be shown. */
+export function encodeRunMap(run: Run, shownOf: (one: Completion) => ShownEvidence = (one) => one): RunMap {
   const graph = graphOf(run.workflow, run);
   const phase = phaseById(run.workflow, run.phase);
   const items = Object.entries(run.work.items ?? {});
@@ -28,7 +28,7 @@ export function encodeRunMap(run: Run): RunMap {
       fetched: run.work.fetched.includes(index + 1),
     })),
     scope: phase === undefined ? null : encodeScope(phase),
-    completions: run.completions.map(completionOf),
+    completions: run.completions.map((one) => completionOf(one, shownOf(one))),
     decisions: run.decisions.map(({ gate, option, input, by, at }) => ({ gate, option, input, by, at })),
     fenced: (run.fenced ?? []).map((act) => ({ ...act })),
     ways: overrideWays(run),
@@ -84,8 +84,10 @@ function edgesOf(edges: readonly GraphEdge[], steps: readonly Step[]): readonly 
   }));
 }
 
-function completionOf(completion: Run['completions'][number]): MapCompletion {
-  const { phase, visit, at, by, outcome, evidence, word, warnings = [], established = [] } = completion;
+type Completion = Run['completions'][number];
+
+function completionOf(completion: Completion, { evidence, word, left_out }: ShownEvidence): MapCompletion {
+  const { phase, visit, at, by, outcome, warnings = [], established = [] } = completion;
   return {
     phase,
     visit,
@@ -94,6 +96,7 @@ function completionOf(completion: Run['completions'][number]): MapCompletion {
     outcome,
     evidence,
     ...(word === undefined ? {} : { word }),
+    ...(left_out === undefined ? {} : { left_out }),
     warnings: warnings.map(({ message }) => message),
     proven: established.map(({ frozen: _, ...one }) => one),
     approved: completion.approved !== undefined,

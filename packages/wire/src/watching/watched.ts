@@ -193,9 +193,25 @@ export type MapCompletion = {
   readonly outcome: string;
   readonly evidence: JsonObject;
   readonly word?: JsonObject;
+  /** What is too large for a map; absent where everything is there. */
+  readonly left_out?: readonly MapLeftOut[];
   readonly warnings: readonly string[];
   /** What the engine established by running something. */
   readonly proven: readonly ProvenCheck[];
   /** Whether a human approved it. */
   readonly approved: boolean;
 };
+
+/** What was handed in and is not in the map. */
+export type MapLeftOut = {
+  readonly of: 'evidence' | 'word';
+  /** Of the value; null: all of it, and then the hash is that of the names, each with the hash of its value. */
+  readonly name: string | null;
+  /** Of the JSON of the value. */
+  readonly sha256: string;
+  /** In characters of JSON. */
+  readonly size: number;
+};
+
+/** As much of what was handed in as a map shows. */
+export type ShownEvidence = Pick<MapCompletion, 'evidence' | 'word' | 'left_out'>;

@@ -43,7 +43,7 @@ export function createFeed(store: FeedStore, later?: Later): OpenFeed {
   }
 
   return {
-    after: (id, limit) => store.feed(id, limit),
+    after: (id, limit, reading) => store.feed(id, limit, reading),
     newest: () => store.feedEnd(),
 
     subscribe(listener, { after, signal } = {}) {

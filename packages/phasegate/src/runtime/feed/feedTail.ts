@@ -35,10 +35,12 @@ export function createFeedTail(store: FeedStore, later?: Later): FeedTail {
 
   async function read(tail: Window): Promise<void> {
     const seen = commits;
-    const records = await store.feed(tail.records.at(-1)?.id ?? tail.base, BATCH);
+    const records = await store.feed(tail.records.at(-1)?.id ?? tail.base, BATCH, WITHOUT_VALUES);
     tail.records.push(...records);
     // After a full batch there may be more.
     if (records.length < BATCH) tail.upTo = seen;
+    // Who reads on and on lets others be served in between.
+    else await new Promise<void>((resolve) => void setImmediate(resolve));
     const cut = tail.records.length - KEPT;
     if (cut <= 0) return;
     tail.base = (tail.records[cut - 1] as FeedRecord).id;
@@ -57,7 +59,7 @@ export function createFeedTail(store: FeedStore, later?: Later): FeedTail {
         if (!isWanted()) return [];
         const known = pages.find(({ after, upTo }) => after <= cursor && cursor < upTo);
         if (known !== undefined) return known.records.filter(({ id }) => id > cursor);
-        const records = await store.feed(cursor, BATCH);
+        const records = await store.feed(cursor, BATCH, WITHOUT_VALUES);
         const last = records.at(-1);
         if (last !== undefined)
           pages = [{ after: cursor, upTo: last.id, records }, ...pages].slice(0, PAGES_KEPT);
@@ -92,6 +94,8 @@ export function createFeedTail(store: FeedStore, later?: Later): FeedTail {
   };
 }
 
+/** What is kept, for as many listeners as there are, must not grow with what agents hand in. */
+const WITHOUT_VALUES = { values: 'left_out' } as const;
 const BATCH = 500;
 /** How many of the newest records are kept. */
 const KEPT = 2_000;

@@ -1,6 +1,7 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import { countWithin, leavingOut } from '@phasegate/audit';
 import type { AuditRecord, Json } from '@phasegate/core';
-import type { FeedRecord, FeedSince, SealedRecord } from '../../runtime/ports.ts';
+import type { FeedRecord, FeedSince, Reading, SealedRecord } from '../../runtime/ports.ts';
 import { bytes, hex, integer, lazily, type SqlRow, text, textOrNull } from './statements.ts';
 import type { TextTable } from './textTable.ts';
 
@@ -17,13 +18,13 @@ export interface AuditTable {
   discarded(): void;
   page(
     chain: { readonly key: number; readonly run: string | null },
-    page: { readonly after: number; readonly limit: number },
+    page: { readonly after: number; readonly limit: number } & Reading,
   ): readonly AuditRecord[];
   /**
    * Records of all chains by their numbers. Records are only ever added, one writer after another, so the numbers have
    * no gaps and are in the order of the commits. A restored backup gives numbers out a second time.
    */
-  feed(after: number, limit: number): readonly FeedRecord[];
+  feed(after: number, limit: number, reading?: Reading): readonly FeedRecord[];
   /** Those of certain events that were written then or later. */
   since(query: FeedSince): readonly FeedRecord[];
   /** The number of the newest record; 0 when there is none. */
@@ -60,21 +61,25 @@ export function openAuditTable(database: DatabaseSync, texts: Pick<TextTable, 'w
     discarded() {
       held = [];
     },
-    page({ key, run }, { after, limit }) {
-      return read()
-        .all(key, after, limit)
-        .map((row) => auditRecord(row, run, texts));
+    page({ key, run }, { after, limit, ...reading }) {
+      const whole = readAs(reading);
+      return within(read().all(key, after, limit), reading).map((row) => auditRecord(row, run, whole));
     },
-    feed: (after, limit) => readFeed().all(after, limit).map(feedRecord),
+    feed(after, limit, reading = {}) {
+      const whole = readAs(reading);
+      return within(readFeed().all(after, limit), reading).map((row) => feedRecord(row, whole));
+    },
     since({ events, since, after, limit }) {
       const from = after ?? lastBefore(Date.parse(since));
-      return readOf().all(from, JSON.stringify(events), limit).map(feedRecord);
+      return readOf()
+        .all(from, JSON.stringify(events), limit)
+        .map((row) => feedRecord(row, texts));
     },
     feedEnd,
   };
 
-  function feedRecord(row: SqlRow): FeedRecord {
-    return { id: integer(row, 'id'), ...auditRecord(row, nameOfChain(row), texts) };
+  function readAs({ values }: Reading): Pick<TextTable, 'whole'> {
+    return values === 'left_out' ? WITHOUT_VALUES : texts;
   }
 
   function feedEnd(): number {
@@ -118,6 +123,23 @@ export function auditRecord(row: SqlRow, run: string | null, texts: Pick<TextTab
     prev: hex(row, 'prev'),
     hash: hex(row, 'hash'),
   };
+}
+
+const WITHOUT_VALUES: Pick<TextTable, 'whole'> = { whole: leavingOut };
+
+function within(rows: readonly SqlRow[], reading: Reading): readonly SqlRow[] {
+  if (reading.most === undefined) return rows;
+  return rows.slice(
+    0,
+    countWithin(
+      rows.map((row) => text(row, 'data')),
+      reading,
+    ),
+  );
+}
+
+function feedRecord(row: SqlRow, texts: Pick<TextTable, 'whole'>): FeedRecord {
+  return { id: integer(row, 'id'), ...auditRecord(row, nameOfChain(row), texts) };
 }
 
 /** The name of a chain whose run is gone: its number is all that is left of it. */

@@ -314,7 +314,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     workflow: (hash) => asking(() => workflows.find(hash)),
     ...finderParts({ commits, asking, runs, finding, held, lookAround: lookOnce }),
 
-    feed: (after, limit) => asking(() => audit.feed(after, limit)),
+    feed: (after, limit, reading) => asking(() => audit.feed(after, limit, reading)),
     feedSince: (query) => asking(() => audit.since(query)),
     feedEnd: () => asking(() => audit.feedEnd()),
     onCommit(listener) {

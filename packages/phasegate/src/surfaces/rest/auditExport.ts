@@ -3,6 +3,7 @@ import type { Hono } from 'hono';
 import { createTurns } from '../../limits/turns.ts';
 import { humanOf } from './callers.ts';
 import type { RestEnv, RestParts } from './parts.ts';
+import { MOST_DATA } from './routes/auditPages.ts';
 import { breathe, WINDOW } from './routes/searches.ts';
 
 /** Registers the audit as a file: one record on each line, page by page and only as fast as it is read. */
@@ -21,13 +22,18 @@ export function registerAuditExport(app: Hono<RestEnv>, { project }: Pick<RestPa
     const end = await taken.take(humanOf(c).name);
     const pageAfter = async (after: number): Promise<Page> => {
       if (run === undefined) {
-        return (await project.feed.after(after, WINDOW)).map(({ id, ...record }) => [id, record]);
+        return (await project.feed.after(after, WINDOW, ONE_PAGE)).map(({ id, ...record }) => [id, record]);
       }
-      return (await human.history(run, { after, limit: WINDOW })).map((record) => [record.seq, record]);
+      return (await human.history(run, { after, limit: WINDOW, ...ONE_PAGE })).map((record) => [
+        record.seq,
+        record,
+      ]);
     };
     return new Response(linesOf(pageAfter, end), { headers });
   });
 }
+
+const ONE_PAGE = { most: MOST_DATA };
 
 type Page = readonly (readonly [number, AuditRecord])[];
 

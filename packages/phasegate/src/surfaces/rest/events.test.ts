@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { Hono } from 'hono';
@@ -58,6 +59,34 @@ describe('the event stream', () => {
     await stream.until((one) => one.id === last);
 
     expect(stream.seen.map(({ id }) => id)).toEqual(all.slice(2).map(({ id }) => id));
+  });
+
+  test('names a value that is larger than a stream may be by its hash and size, and goes on', async () => {
+    const door = openDoor();
+    const headers = await door.operator();
+    const report = 'x'.repeat(3_000_000);
+    const data = { phase: 'PLAN', evidence: { report } };
+    const time = '2026-11-15T12:00:00.000Z';
+    const completed = { time, principal: 'agent:ada', event: 'phase_completed', data } as const;
+    const { run } = await door.holder('ada');
+    await door.memory.store.note(run, [completed]);
+
+    const stream = await reading(door, `${EVENTS}?after=0`, headers);
+    const { data: record } = await stream.until(({ event }) => event === 'phase_completed');
+
+    expect(record).toMatchObject({
+      run,
+      data: {
+        phase: 'PLAN',
+        evidence: {
+          report: {
+            left_out: { sha256: hash('sha256', JSON.stringify(report)), size: report.length + 2 },
+          },
+        },
+      },
+    });
+    const audit = await door.app.request(`/api/v1/audit?run=${run}`, { headers });
+    expect(await audit.text()).toContain(report);
   });
 
   test('can be about one run only, and not about one that is not there', async () => {

@@ -1,5 +1,6 @@
 import { type AuditRecord, own } from '@phasegate/core';
 import type { Feed } from '../../runtime/ports.ts';
+import { breathe } from './routes/searches.ts';
 
 /** What happened since it was last asked. */
 export interface RecentCounts {
@@ -29,7 +30,7 @@ export function createTransitionCounts(feed: Pick<Feed, 'after' | 'newest'>): Tr
   async function read(from: number): Promise<RecentCounts & { readonly to: number }> {
     const counts = { to: from, allowed: 0, refused: 0, gateWaits: [] as number[] };
     for (let pages = 0; pages < MOST_PAGES; pages++) {
-      const records = await feed.after(counts.to, PAGE);
+      const records = await feed.after(counts.to, PAGE, { values: 'left_out' });
       for (const record of records) {
         counts.to = record.id;
         const allowed = transitionIn(record);
@@ -38,6 +39,7 @@ export function createTransitionCounts(feed: Pick<Feed, 'after' | 'newest'>): Tr
         if (waited !== null) counts.gateWaits.push(waited);
       }
       if (records.length < PAGE) break;
+      await breathe();
     }
     return counts;
   }

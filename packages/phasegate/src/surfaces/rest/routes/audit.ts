@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { PAGE_LIMIT, WORD_LIMIT } from '@phasegate/wire';
 import { auditPage, auditReport, numberInQuery, textUpTo } from '@phasegate/wire/schemas';
 import { RequestRefused } from '../problem.ts';
+import { auditPageAfter } from './auditPages.ts';
 import { type Endpoint, endpoint, reply } from './endpoint.ts';
 import { humanOf } from './principals.ts';
 import { verifyFor } from './verifications.ts';
@@ -16,7 +17,7 @@ export const AUDIT_ROUTES: readonly Endpoint[] = [
     who: ['human'],
     summary: 'Read the audit',
     description:
-      'With `run` the chain of that run, with `chain` the one of the project, and `after` is a `seq`; without, all chains in the order they became durable, and `after` is an `id`. Oldest first.',
+      'With `run` the chain of that run, with `chain` the one of the project, and `after` is a `seq`; without, all chains in the order they became durable, and `after` is an `id`. Oldest first. A page may end before `limit`, where its records are large: `next_after` alone says whether there are more.',
     query: z.strictObject({
       run: textUpTo(WORD_LIMIT).optional(),
       chain: z.literal('project').optional().openapi({ description: "the project's own chain alone" }),
@@ -33,15 +34,16 @@ export const AUDIT_ROUTES: readonly Endpoint[] = [
         });
       }
       if (run === undefined && chain === undefined) {
-        const found = await project.feed.after(after, limit + 1);
-        const records = found.slice(0, limit);
-        const next_after = found.length > limit ? (records.at(-1)?.id ?? null) : null;
-        return reply(200, { records, next_after });
+        const { records, next } = await auditPageAfter(project.feed.after, { after, limit }, ({ id }) => id);
+        return reply(200, { records, next_after: next });
       }
-      const found = await project.as(humanOf(caller)).history(run ?? null, { after, limit: limit + 1 });
-      const records = found.slice(0, limit);
-      const next_after = found.length > limit ? (records.at(-1)?.seq ?? null) : null;
-      return reply(200, { records, next_after });
+      const gate = project.as(humanOf(caller));
+      const { records, next } = await auditPageAfter(
+        (after, limit, reading) => gate.history(run ?? null, { after, limit, ...reading }),
+        { after, limit },
+        ({ seq }) => seq,
+      );
+      return reply(200, { records, next_after: next });
     },
   }),
   endpoint({

@@ -156,7 +156,7 @@ export function describeBesides(app: OpenAPIHono<RestEnv>): void {
     tags: ['state'],
     summary: 'Everything that happens, as it happens',
     description:
-      "Server-sent events: `id` is the record's place among those of all chains, `event` its name, `data` the audit record as JSON, without what decisions were made from. `Last-Event-ID` resumes after a record.\n\nMay be called with a human's session.",
+      "Server-sent events: `id` is the record's place among those of all chains, `event` its name, `data` the audit record as JSON, without what decisions were made from, and with `left_out` (the SHA-256 and the size) in place of a large value. `Last-Event-ID` resumes after a record.\n\nMay be called with a human's session.",
     security: HUMAN,
     responses: {
       200: { description: 'the stream', content: { 'text/event-stream': { schema: z.string() } } },

@@ -1,5 +1,7 @@
 import { connect } from '@phasegate/sdk';
 import { expect, test } from 'vitest';
+import type { Caller } from '../parts.ts';
+import { boundedText } from './boundReply.ts';
 import { openApiBed } from './fixtures/apiBed.ts';
 
 const WORKFLOW = {
@@ -65,4 +67,17 @@ test('a client of the SDK gets an answer whole', async () => {
   const moved = await client.requestTransition('READ', { report: LONG });
 
   expect(JSON.stringify(moved)).toContain(JSON.stringify(LONG));
+});
+
+test('what is too large for one text is told to the one who asked, and is not a fault of the server', () => {
+  const { project } = openApiBed(WORKFLOW);
+  const human = { kind: 'human', session: { name: 'maria' } } as unknown as Caller;
+  // As the engine of the language says it of a text of 512 MB.
+  const toJSON = () => {
+    throw new RangeError('Invalid string length');
+  };
+
+  expect(() => boundedText({ toJSON }, { caller: human, parts: { project } })).toThrow(
+    expect.objectContaining({ code: 'too_large', hint: expect.stringContaining('page by page') }),
+  );
 });

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '@phasegate/core';
+import { isJsonObject, type Json, PhasegateError } from '@phasegate/core';
 import { ANSWER_LIMIT, boundAnswer } from '../../../limits/keptAnswers.ts';
 import type { Caller, RestParts } from '../parts.ts';
 import type { Answers, Reply } from './endpoint.ts';
@@ -29,7 +29,7 @@ export interface PlainReply {
 
 /** The JSON text of a body, within the limit where an agent asked. */
 export function boundedText(body: unknown, asker: Asker): string {
-  const text = JSON.stringify(body);
+  const text = textOf(body);
   // No text has fewer bytes than characters, and most are far from the limit.
   if (text.length * 3 <= ANSWER_LIMIT) return text;
   const agent = agentOf(asker.caller);
@@ -37,6 +37,19 @@ export function boundedText(body: unknown, asker: Asker): string {
   const rest = (whole: string) =>
     `GET /api/v1/answers/${encodeURIComponent(asker.parts.project.answers.keep(agent, whole))}?page=1`;
   return JSON.stringify(boundAnswer(body, { text, most: ANSWER_LIMIT, rest }));
+}
+
+/** INVARIANT: what is too large for one text is a problem of the one who asks, and never a fault of the server. */
+function textOf(body: unknown): string {
+  try {
+    return JSON.stringify(body);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new PhasegateError('too_large', 'the answer is too large to be given at once', {
+      hint: 'ask for less of it: with a smaller `limit`, or by the audit of the run, page by page',
+      cause: error,
+    });
+  }
 }
 
 /** The same for an answer that is made already, such as a refusal with the phase beside it. */

@@ -1,4 +1,5 @@
 import { defineWorkflow, type Json, own, PhasegateError } from '@phasegate/core';
+import { connect } from '@phasegate/sdk';
 import { describe, expect, test } from 'vitest';
 import { openApiBed } from './fixtures/apiBed.ts';
 import { FIVE } from './fixtures/workflows.ts';
@@ -53,6 +54,113 @@ describe('GET /audit', () => {
     }
   });
 });
+
+describe('a run that was handed much', () => {
+  test('is read in pages of so many bytes, none of its records left out', async () => {
+    const { bed, human, run, seqs } = await handedMuch();
+
+    for (const [path, list] of [
+      [`/runs/${run}/events?limit=1000`, 'events'],
+      [`/audit?run=${run}&limit=1000`, 'records'],
+      ['/audit?limit=1000', 'records'],
+    ] as const) {
+      const seen: Json[] = [];
+      let pages = 0;
+      for (let after: Json = 0; after !== null; pages += 1) {
+        const { body, text } = await bed.get(`${path}&after=${String(after)}`, human);
+        expect(text.length, path).toBeLessThan(6_000_000);
+        seen.push(...(body[list] as Json[]).filter((record) => own(record, 'run') === run));
+        after = body.next_after ?? null;
+      }
+      expect(pages, path).toBeGreaterThan(3);
+      expect(
+        seen.map((record) => own(record, 'seq')),
+        path,
+      ).toEqual(seqs);
+      expect(JSON.stringify(seen), path).not.toContain('left_out');
+    }
+  });
+
+  test('is exported whole, a few records at a time', async () => {
+    const { bed, human, run, seqs } = await handedMuch();
+    const headers = { authorization: `Bearer ${human}` };
+    const answer = await bed.app.request(`/api/v1/audit/export?run=${run}`, { headers });
+    let text = '';
+    for await (const chunk of answer.body ?? []) {
+      expect(chunk.byteLength).toBeLessThan(6_000_000);
+      text += Buffer.from(chunk).toString();
+    }
+
+    expect(
+      text
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line).seq),
+    ).toEqual(seqs);
+  });
+
+  test('is looked through for words a few records at a time, from the newest to the oldest', async () => {
+    const { bed, human, run } = await handedMuch();
+    let turns = 0;
+    let over = false;
+    const turn = () => {
+      turns += 1;
+      if (!over) setImmediate(turn);
+    };
+    setImmediate(turn);
+    const nothing = await bed.get(`/audit/search?run=${run}&search=zzz`, human);
+    over = true;
+    expect(nothing.body).toMatchObject({ records: [], next_before: null });
+    expect(turns).toBeGreaterThan(4);
+
+    for (const query of ['search=xxxx', 'event=phase_completed']) {
+      const found: Json[] = [];
+      for (let before: Json = 0; before !== null; ) {
+        const { body, text } = await bed.get(`/audit/search?${query}&limit=1000&before=${before}`, human);
+        expect(text.length, query).toBeLessThan(6_000_000);
+        found.push(...(body.records as Json[]));
+        before = body.next_before ?? null;
+      }
+      expect(
+        found.map((record) => own(own(record, 'data'), 'n')),
+        query,
+      ).toEqual(Array.from({ length: 15 }, (_, n) => 14 - n));
+      expect(JSON.stringify(found), query).not.toContain('left_out');
+    }
+  });
+
+  test('is given whole to who reads it by the SDK, which takes a short page for the last', async () => {
+    const { bed, run, seqs } = await handedMuch();
+    const fetched: typeof fetch = async (url, init) => bed.app.fetch(new Request(url, init));
+    const client = connect({ url: 'http://localhost', fetch: fetched });
+    const code = new URL(await bed.app.signInLink(null)).searchParams.get('code') ?? '';
+    await client.signIn({ code });
+
+    const history = await client.asPhasegate().history(run, { limit: 1000 });
+    const some = await client.asPhasegate().history(run, { after: 2, limit: 9 });
+
+    expect(history.map(({ seq }) => seq)).toEqual(seqs);
+    expect(some.map(({ seq }) => seq)).toEqual(seqs.slice(2, 11));
+  });
+});
+
+/** A run of 15 MB, in records of 1 MB. */
+async function handedMuch() {
+  const bed = openApiBed(FIVE);
+  const human = await bed.human();
+  const { run } = await bed.claimed(await bed.agent('a1'), 'a1');
+  const report = 'x'.repeat(1_000_000);
+  const time = '2026-11-15T12:00:00.000Z';
+  await bed.store.note(
+    run,
+    Array.from({ length: 15 }, (_, n) => ({
+      ...{ time, principal: 'agent:a1', event: 'phase_completed' as const },
+      data: { n, evidence: { report } },
+    })),
+  );
+  const history = await bed.store.history(run, { after: 0, limit: 1000 });
+  return { bed, human, run, seqs: history.map(({ seq }) => seq) };
+}
 
 describe('/agents', () => {
   test('makes a key that is shown once and opens what it should, and withdraws it', async () => {

@@ -22,6 +22,7 @@ import {
 } from '@phasegate/wire/schemas';
 import { lineHolds } from '@phasegate/wire/watching';
 import { RequestRefused } from '../problem.ts';
+import { auditPageAfter } from './auditPages.ts';
 import { type Endpoint, endpoint, reply } from './endpoint.ts';
 import { demandOwnRun, humanOf } from './principals.ts';
 import { refuse } from './refusal.ts';
@@ -141,7 +142,8 @@ export const RUN_ROUTES: readonly Endpoint[] = [
     tag: 'runs',
     who: ['human'],
     summary: 'What happened to a run',
-    description: 'The audit of the run, oldest first; `next_after` leads to the next page.',
+    description:
+      'The audit of the run, oldest first; `next_after` leads to the next page, and alone says whether there is one: a page may end before `limit`, where its records are large.',
     params: runPath,
     query: z.strictObject({
       after: numberInQuery({ min: 0, max: Number.MAX_SAFE_INTEGER, preset: 0 }),
@@ -150,10 +152,13 @@ export const RUN_ROUTES: readonly Endpoint[] = [
     answers: { 200: { description: 'a page of events', schema: eventPage } },
     async handle({ caller, params, query, parts }) {
       const { after, limit } = query;
-      const found = await parts.project.as(humanOf(caller)).history(params.id, { after, limit: limit + 1 });
-      const events = found.slice(0, limit);
-      const next_after = found.length > limit ? (events.at(-1)?.seq ?? null) : null;
-      return reply(200, { events, next_after });
+      const gate = parts.project.as(humanOf(caller));
+      const { records, next } = await auditPageAfter(
+        (from, most, reading) => gate.history(params.id, { after: from, limit: most, ...reading }),
+        { after, limit },
+        ({ seq }) => seq,
+      );
+      return reply(200, { events: records, next_after: next });
     },
   }),
 ];

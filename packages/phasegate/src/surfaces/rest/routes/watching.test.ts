@@ -1,4 +1,5 @@
-import { own } from '@phasegate/core';
+import { hash } from 'node:crypto';
+import { type Json, type JsonObject, own } from '@phasegate/core';
 import { describe, expect, test } from 'vitest';
 import { openApiBed } from './fixtures/apiBed.ts';
 import { FIVE } from './fixtures/workflows.ts';
@@ -31,6 +32,43 @@ describe('what people who watch are told', () => {
     expect(nodes.find(({ id }) => id === 'TDD')).toMatchObject({ status: 'ahead', visits: 0 });
     expect((await bed.get(`/runs/${run}/map`, token)).status).toBe(403);
     expect((await bed.get('/runs/none/map', maria)).status).toBe(404);
+  });
+
+  test('the map of a run that was handed much has hashes and sizes of what is large, and others are served', async () => {
+    const { bed, maria, run } = await underWay();
+    const stored = await bed.store.load(run);
+    if (stored === undefined) throw new Error('there is no run');
+    const text = 'x'.repeat(1_000_000);
+    const of = (visit: number, evidence: JsonObject) => ({
+      ...{ phase: 'PLAN', visit, at: stored.run.startedAt, by: 'a1', outcome: 'ok' as const },
+      evidence,
+    });
+    const large = Array.from({ length: 20 }, (_, n) => of(n + 1, { text: text + n, note: 'small', n }));
+    const completions = [...large, of(21, { plan: 'p'.repeat(5_000) })];
+    const time = stored.run.startedAt;
+    const note = { time, principal: 'agent:a1', event: 'phase_completed', data: {} } as const;
+    await bed.store.save({ ...stored.run, completions }, stored.version, [note]);
+    const turns = countTurns();
+    const answer = await bed.get(`/runs/${run}/map`, maria);
+
+    expect(answer.status).toBe(200);
+    expect(turns()).toBeGreaterThanOrEqual(4);
+    expect(answer.text.length).toBeLessThan(100_000);
+    const shown = own(answer.body, 'completions') as readonly Json[];
+    expect(shown.at(-1)).toMatchObject({ visit: 21, evidence: { plan: 'p'.repeat(5_000) } });
+    expect(shown.at(-1)).not.toHaveProperty('left_out');
+    expect(shown[3]).toMatchObject({
+      evidence: { note: 'small', n: 3 },
+      left_out: [
+        {
+          of: 'evidence',
+          name: 'text',
+          sha256: hash('sha256', JSON.stringify(`${text}3`)),
+          size: 1_000_003,
+        },
+      ],
+    });
+    expect((await bed.get(`/runs/${run}/map`, maria)).text).toBe(answer.text);
   });
 
   test('runs are found by words in their id, workflow, agent or phase', async () => {
@@ -124,6 +162,21 @@ describe('who is signed in where', () => {
     });
   });
 });
+
+/** Tells how many turns of the event loop there were since. */
+function countTurns(): () => number {
+  let turns = 0;
+  let over = false;
+  const turn = () => {
+    turns += 1;
+    if (!over) setImmediate(turn);
+  };
+  setImmediate(turn);
+  return () => {
+    over = true;
+    return turns;
+  };
+}
 
 async function underWay() {
   const bed = openApiBed(FIVE);

@@ -23,6 +23,7 @@ import {
 import { createPaced } from '../../../limits/paced.ts';
 import type { FeedRecord, RunsOf, Serving } from '../../../runtime/ports.ts';
 import { type Endpoint, endpoint, reply } from './endpoint.ts';
+import { mapEvidence } from './mapEvidence.ts';
 import { humanOf } from './principals.ts';
 import { breathe, breathing, searches, WINDOW } from './searches.ts';
 
@@ -117,13 +118,14 @@ export const WATCHING_ROUTES: readonly Endpoint[] = [
     who: ['human'],
     summary: "A run's way through its workflow",
     description:
-      'Every phase with where the run stands with it, the ways it took, what was handed in and decided, and what the current phase may use and write.',
+      'Every phase with where the run stands with it, the ways it took, what was handed in and decided, and what the current phase may use and write. Where more than 256 KB was handed in, values over 1 KB of older phases have their hash and size in `left_out` in their place.',
     params: runPath,
     answers: { 200: { description: 'the map', schema: runMap } },
     async handle({ caller, params, parts: { project } }) {
       // Whether the caller may see the run at all.
       await project.look(params.id, humanOf(caller));
-      return reply(200, encodeRunMap(await project.load(params.id)));
+      const run = await project.load(params.id);
+      return reply(200, encodeRunMap(run, await mapEvidence(run.completions)));
     },
   }),
 ];
@@ -134,7 +136,8 @@ async function newestRecords(feed: Serving['feed']): Promise<readonly FeedRecord
   const records: FeedRecord[] = [];
   for (let after = Math.max(0, newest - MOST_ACTIVITY); after < newest; after += WINDOW) {
     // Past the window only where numbers are missing; those come with the next.
-    records.push(...(await feed.after(after, WINDOW)).filter(({ id }) => id <= after + WINDOW));
+    const found = await feed.after(after, WINDOW, { values: 'left_out' });
+    records.push(...found.filter(({ id }) => id <= after + WINDOW));
     await breathe();
   }
   return records;
