@@ -422,6 +422,7 @@ test('@phasegate/audit exports exactly these values', () => {
     'sealStored',
     'sealedTrust',
     'signHead',
+    'standsFor',
     'stateOf',
     'stateText',
     'storedState',

@@ -8,13 +8,28 @@ export function stateOf(run: Run): Json {
   return state as unknown as Json;
 }
 
+const originals = new WeakMap<object, WeakRef<object>>();
+
+/** The one is the other with something of it read when it is asked for: nothing need be read to know that they are the same. */
+export function standsFor(one: object, original: object): void {
+  originals.set(one, new WeakRef(original));
+}
+
+function isSame(one: object, other: object): boolean {
+  return one === other || (originals.get(one)?.deref() ?? one) === (originals.get(other)?.deref() ?? other);
+}
+
 /** What was added to a list. Throws `internal` when it is not the list from before and more. */
-export function addedTo<T>(before: readonly T[], after: readonly T[], what: string): readonly T[] {
+export function addedTo<T extends object>(
+  before: readonly T[],
+  after: readonly T[],
+  what: string,
+): readonly T[] {
   if (before === after) return [];
   const same =
     after.length >= before.length &&
     before.every(
-      (one, index) => one === after[index] || JSON.stringify(one) === JSON.stringify(after[index]),
+      (one, index) => isSame(one, after[index] as T) || JSON.stringify(one) === JSON.stringify(after[index]),
     );
   if (!same) throw new PhasegateError('internal', `${what} of a run are only ever added to`);
   return after.slice(before.length);

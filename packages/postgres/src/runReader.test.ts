@@ -14,7 +14,7 @@ test('a run that is larger than all may be pushes out no other, and is the first
 
   // Of those that are too large together the largest goes, and of those that are too many the oldest.
   kept.keep(row('c1', 400));
-  kept.keep(row('c2', 300));
+  for (const id of ['c2', 'c3']) kept.keep(row(id, 300));
   expect([kept.get('b1'), kept.get('c1')]).toEqual([undefined, undefined]);
   expect(small.every((id) => kept.get(id) !== undefined)).toBe(true);
   for (let index = 0; index < 60; index += 1) kept.keep(row(`s${index}`, 1));

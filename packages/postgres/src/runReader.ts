@@ -141,10 +141,9 @@ export function createKeptRows(most: number, mostCharacters: number) {
     kept.delete(id);
   }
 
-  /** One that is larger than all may be by itself counts for nothing while it is used. */
+  /** Of a large one no others go for more than its share, while it is used. */
   function isTooLarge(used: RunRow): boolean {
-    const size = sizeOf(used);
-    return total - (size > mostCharacters ? size : 0) > mostCharacters;
+    return total - Math.max(0, sizeOf(used) - mostCharacters / LARGE_SHARE) > mostCharacters;
   }
 
   return {
@@ -165,6 +164,9 @@ export function createKeptRows(most: number, mostCharacters: number) {
     },
   };
 }
+
+/** A run of more than this share of all is a large one. */
+const LARGE_SHARE = 16;
 
 /** Whether what was read is wrong. */
 export function isFault(found: unknown): found is PhasegateError {

@@ -1,3 +1,4 @@
+import { standsFor } from '@phasegate/audit';
 import { PhasegateError, type Run, type Workflow } from '@phasegate/core';
 import { jsonBytes } from '@phasegate/core/model';
 
@@ -26,14 +27,17 @@ export function withLateHistory(run: Run, read: LateParts): LateRun {
   const { completions, workflow, ...others } = run;
   // What the properties below hold on to is never the run itself.
   const light = (read.workflow === undefined ? { ...others, workflow } : others) as Run;
+  // One source for all completions of a run, moved on to where its newest ones stand, too: each by its own would read the
+  // steps up to it once more.
+  const source = completions.map((one) => lateOnes.get(one)?.source).find((one) => one !== undefined) ?? {
+    completion: read.completion,
+  };
+  source.completion = read.completion;
   let historyLength = 0;
   const made = completions.map((completion, index) => {
-    const known = lengths.get(completion);
-    if (known !== undefined) {
-      historyLength += known;
-      return completion;
-    }
-    const one = withLateValues(completion, () => read.completion(index));
+    const known = lateOnes.get(completion);
+    const one =
+      known === undefined ? withLateValues(completion, { source, index }) : { completion, ...known };
     historyLength += one.length;
     return one.completion;
   });
@@ -44,13 +48,18 @@ export function withLateHistory(run: Run, read: LateParts): LateRun {
   return { run: light, historyLength };
 }
 
-/** Of completions that have something read late, how long the rest of them is. */
-const lengths = new WeakMap<Completion, number>();
+/** Where completions of one run are read. */
+interface Source {
+  completion: LateParts['completion'];
+}
+
+/** Completions that have something read late: from where, and how long the rest of them is. */
+const lateOnes = new WeakMap<Completion, { readonly length: number; readonly source: Source }>();
 
 /** The completion itself where nothing of it is large. */
 function withLateValues(
   completion: Completion,
-  read: () => Completion,
+  { source, index }: { readonly source: Source; readonly index: number },
 ): { readonly completion: Completion; readonly length: number } {
   const light: Record<string, unknown> = {};
   let length = PLAIN;
@@ -59,7 +68,8 @@ function withLateValues(
     const bytes = jsonBytes(value, LARGE);
     if (bytes > LARGE && typeof value === 'object') {
       isLate = true;
-      defineLate(light, key, new WeakRef(value), () => read()[key as keyof Completion] as never);
+      const make = () => source.completion(index)[key as keyof Completion] as never;
+      defineLate(light, key, new WeakRef(value), make);
     } else {
       light[key] = value;
       length += bytes;
@@ -67,7 +77,9 @@ function withLateValues(
   }
   if (!isLate) return { completion, length };
   const late = light as unknown as Completion;
-  lengths.set(late, length);
+  length += GETTERS;
+  lateOnes.set(late, { length, source });
+  standsFor(late, completion);
   return { completion: late, length };
 }
 
@@ -75,6 +87,8 @@ function withLateValues(
 const LARGE = 1024;
 /** About what the names of the members of a completion take. */
 const PLAIN = 200;
+/** About what it takes to read some of them late. */
+const GETTERS = 700;
 
 function laterWorkflow({ workflowHash }: Run, read: NonNullable<LateParts['workflow']>): () => Workflow {
   return () => read(workflowHash);

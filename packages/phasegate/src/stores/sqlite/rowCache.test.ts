@@ -2,16 +2,17 @@ import { expect, test } from 'vitest';
 import { createRowCache } from './rowCache.ts';
 
 test('of rows that are large together only the last used are kept, and always one', () => {
-  const { cache, read } = cacheOf({ most: 10, mostSize: 100 });
-  for (const key of ['a 40', 'b 40', 'a 40', 'c 40']) cache.current(key);
-  expect(read.splice(0)).toEqual(['a 40', 'b 40', 'c 40']);
+  const { cache, read } = cacheOf({ most: 100, mostSize: 160 });
+  const keys = Array.from({ length: 16 }, (_, index) => `r${index} 10`);
+  for (const key of [...keys, 'r0 10', 'more 10']) cache.current(key);
+  expect(read.splice(0)).toEqual([...keys, 'more 10']);
 
   // The one that was used longest ago went.
-  for (const key of ['a 40', 'c 40', 'b 40']) cache.current(key);
-  expect(read.splice(0)).toEqual(['b 40']);
+  for (const key of ['r0 10', 'r2 10', 'r1 10']) cache.current(key);
+  expect(read.splice(0)).toEqual(['r1 10']);
 
-  // One that is larger than all may be stays while it is used, and pushes out no other.
-  for (const key of ['d 500', 'd 500', 'c 40', 'b 40', 'd 500']) cache.current(key);
+  // One that is larger than all may be stays while it is used, and pushes out no more than a row of its share.
+  for (const key of ['d 500', 'd 500', 'r0 10', 'r2 10', 'd 500']) cache.current(key);
   expect(read.splice(0)).toEqual(['d 500', 'd 500']);
 });
 
@@ -59,13 +60,13 @@ test('two rows that are larger than all may be, used by turns, are read once and
   expect(read.toSorted()).toEqual(['big1', 'big2', 'big3', ...honest].toSorted());
 });
 
-test('rows are made light, the one used longest ago first, before any of them goes', () => {
+test('rows are made light, the one used longest ago first, before any of them goes, and large ones at once', () => {
   const read: string[] = [];
   const lightened: string[] = [];
   const cache = createRowCache<{ readonly key: string; readonly size: number }>({
     read(key) {
       read.push(key);
-      return { key, size: 60 };
+      return { key, size: key === 'large' ? 61 : 60 };
     },
     unchanged: () => true,
     keeps: () => true,
@@ -75,24 +76,27 @@ test('rows are made light, the one used longest ago first, before any of them go
       lightened.push(row.key);
       return { ...row, size: 1 };
     },
-    most: 4,
-    mostSize: 130,
+    most: 18,
+    mostSize: 16 * 60 + 1,
   });
   const sizes = (keys: string) => [...keys].map((key) => cache.current(key)?.size);
+  const ROWS = 'abcdefghijklmnop';
 
-  expect(sizes('abc')).toEqual([60, 60, 60]);
+  expect(sizes(ROWS)).toEqual([...ROWS].map(() => 60));
+  expect(lightened).toEqual([]);
+  expect(sizes('q')).toEqual([60]);
   expect(lightened).toEqual(['a']);
-  expect(sizes('abcd')).toEqual([1, 60, 60, 60]);
-  expect(lightened).toEqual(['a', 'b']);
-  cache.change('b', { key: 'b', size: 60 });
+  expect(sizes('abq')).toEqual([1, 60, 60]);
+  cache.change('a', { key: 'a', size: 60 });
   cache.committed();
-  expect(sizes('abcd')).toEqual([1, 60, 1, 60]);
-  expect(read).toEqual(['a', 'b', 'c', 'd']);
+  expect(lightened).toEqual(['a', 'c']);
+  expect(cache.current('large')).toMatchObject({ size: 61 });
+  expect(cache.current('large')).toMatchObject({ size: 1 });
+  expect(lightened).toContain('large');
+  expect(read).toEqual([...ROWS, 'q', 'large']);
   // One more than may be kept: the one that was used longest ago goes, however light it is.
-  expect(sizes('e')).toEqual([60]);
-  expect(read.splice(4)).toEqual(['e']);
-  expect(sizes('a')).toEqual([60]);
-  expect(read.splice(4)).toEqual(['a']);
+  expect(sizes('zc')).toEqual([60, 60]);
+  expect(read.splice(18)).toEqual(['z', 'c']);
 });
 
 /** Rows that are their own keys, each with its size behind it. */

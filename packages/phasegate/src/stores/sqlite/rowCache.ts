@@ -26,8 +26,8 @@ export interface RowSource<Row> {
   /** How large a row is, where rows differ much. */
   size?(row: Row): number;
   /**
-   * How large all that are kept may be together. The one used last stays, however large it is, and where it is larger than
-   * this by itself it counts for nothing: no row goes for it, and it is the first to go for others.
+   * How large all that are kept may be together. The one used last stays, however large it is, and counts as no more than
+   * a large one: no others go for the rest of it, and it is the first to go for them.
    */
   readonly mostSize?: number;
   /**
@@ -46,13 +46,15 @@ export function createRowCache<Row>(source: RowSource<Row>): RowCache<Row> {
   /** Those that may have something to leave, in the order of their last use. */
   const heavy = new Set<string>();
   const { most, mostSize = Number.POSITIVE_INFINITY } = source;
+  /** From here on a row is a large one. */
+  const large = mostSize / LARGE_SHARE;
   let generation = 0;
   /** Of all that are kept. */
   let total = 0;
 
   function isTooLarge(used: string): boolean {
     const size = kept.get(used)?.size ?? 0;
-    return total - (size > mostSize ? size : 0) > mostSize;
+    return total - Math.max(0, size - large) > mostSize;
   }
 
   function drop(key: string): void {
@@ -70,8 +72,11 @@ export function createRowCache<Row>(source: RowSource<Row>): RowCache<Row> {
 
   function keep(key: string, given: Row | null | undefined): void {
     drop(key);
-    const row = worthKeeping(given);
-    if (row === undefined) return;
+    const found = worthKeeping(given);
+    if (found === undefined) return;
+    // A large one is light from the beginning: what it leaves out would be most of what is kept.
+    const isLarge = found !== null && (source.size?.(found) ?? 0) > large;
+    const row = isLarge ? (source.light?.(found) ?? found) : found;
     const size = row === null ? 0 : (source.size?.(row) ?? 0);
     kept.set(key, { row, generation, size });
     total += size;
@@ -113,7 +118,7 @@ export function createRowCache<Row>(source: RowSource<Row>): RowCache<Row> {
     const shares: [string[], string[], string[]] = [[], [], []];
     for (const key of keys) {
       const size = kept.get(key)?.size ?? 0;
-      shares[size > mostSize ? 0 : size > mostSize / LARGE_SHARE ? 1 : 2].push(key);
+      shares[size > mostSize ? 0 : size > large ? 1 : 2].push(key);
     }
     return shares.flat();
   }

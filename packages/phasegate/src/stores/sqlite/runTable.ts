@@ -120,7 +120,7 @@ export function openRunTable(
   let lastKey: number | undefined;
   /** What the batch must write of each run. */
   const unwritten = new Map<string, Unwritten>();
-  const history = openStoredHistory(texts);
+  const history = openStoredHistory(texts, keyNow);
   const source = { unchanged, size: sizeOf, light };
   /** Runs that ended, without their history: tokens of them are shown for hours, and asked about. */
   const ended = createRowCache<RunRow>({
@@ -171,12 +171,17 @@ export function openRunTable(
     );
   }
 
+  function keyNow(id: string): number | undefined {
+    const row = readKey().get(id);
+    return row && integer(row, 'key');
+  }
+
   /** Without its evidence; one that ended without its workflow, too, which no other run may have. */
   function light(row: RunRow): RunRow {
     if (row.historyLength !== undefined) return row;
     const { lastStep, steps, run } = row;
     // Nothing that is kept for it holds on to the run.
-    const place: HistoryPlace = { id: run.id, lastStep, steps };
+    const place: HistoryPlace = { id: run.id, key: row.key, lastStep, steps };
     const completion = history.of(place);
     const parts = ENDED.has(run.status) ? { completion, workflow: workflows.load } : { completion };
     return { ...row, ...withLateHistory(run, parts) };
@@ -224,10 +229,7 @@ export function openRunTable(
 
   return {
     current: rows.current,
-    keyOf(id) {
-      const row = readKey().get(id);
-      return row && integer(row, 'key');
-    },
+    keyOf: keyNow,
     newKey() {
       lastKey = (lastKey ?? integer(highest().get() ?? {}, 'key')) + 1;
       return lastKey;

@@ -6,6 +6,7 @@ import type { LinkedStep, TextTable } from './textTable.ts';
 /** Where the history of a run stands, as far as the run had come when it was read and found to be sealed so. */
 export interface HistoryPlace {
   readonly id: string;
+  readonly key: number;
   readonly lastStep: number | null;
   /** The digest over all steps, which its seal covered. */
   readonly steps: string;
@@ -17,13 +18,18 @@ export interface StoredHistory {
   of(place: HistoryPlace): (index: number) => Run['completions'][number];
 }
 
-/** Opens it over the table of texts. */
-export function openStoredHistory(texts: Pick<TextTable, 'steps' | 'whole'>): StoredHistory {
+/** Opens it over the table of texts; `keyOf` gives the number a run has now. */
+export function openStoredHistory(
+  texts: Pick<TextTable, 'steps' | 'whole'>,
+  keyOf: (id: string) => number | undefined,
+): StoredHistory {
   /** INVARIANT: what is read is what was sealed: the steps by their digest, and a large value by its own where it stands. */
-  function sealedSteps({ id, lastStep, steps: digest }: HistoryPlace): readonly LinkedStep[] {
+  function sealedSteps({ id, key, lastStep, steps: digest }: HistoryPlace): readonly LinkedStep[] {
     const steps = texts.steps(lastStep);
-    if (steps.length === 0) throw goneMeanwhile(id);
-    if (steps.reduce(withStep, NO_SUMS).steps !== digest) throw tampered(`run \`${id}\``);
+    if (steps.reduce(withStep, NO_SUMS).steps !== digest) {
+      // Numbers of texts are given again once a run was archived.
+      throw keyOf(id) === key ? tampered(`run \`${id}\``) : goneMeanwhile(id);
+    }
     return steps.filter(({ kind }) => kind === COMPLETION);
   }
 

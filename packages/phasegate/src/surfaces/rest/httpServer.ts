@@ -142,9 +142,9 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   };
 }
 
-/** An answer that goes on until one side ends it. */
+/** What a client of MCP listens to goes on until one side ends it; a file that is cut off would look whole. */
 function isStream({ req, headersSent }: ServerResponse): boolean {
-  return headersSent && req.method === 'GET' && req.headers.accept?.includes('text/event-stream') === true;
+  return headersSent && req.method === 'GET' && /^\/mcp(?:\?|$)/.test(req.url ?? '');
 }
 
 const LIMITS: HttpLimits = {

@@ -56,9 +56,9 @@ function rowOf({ receipt, signed, tree }: JudgedReceipt, paint: Paint): readonly
   // A test that must fail did, so the exit code of its run is none of a failure.
   const failed = code === null ? 'failed' : `failed, exit ${code}`;
   return [
-    id,
-    String(phase),
-    shortened(check ?? tool, MOST),
+    String(id ?? '?'),
+    String(phase ?? '?'),
+    shortened(String(check ?? tool ?? '?'), MOST),
     receipt.class ?? 'observed',
     ok ? paint.green('ok') : paint.red(failed),
     canary === true ? 'with a test that must fail' : '',
@@ -67,19 +67,22 @@ function rowOf({ receipt, signed, tree }: JudgedReceipt, paint: Paint): readonly
   ];
 }
 
+/** What nobody signed may have anything in a place, or nothing. */
 function detailsOf(receipt: Receipt): readonly string[] {
   const { argv, program, program_hash: hash, tree, dependencies, counts, started_at: at } = receipt;
-  const [first = '', ...words] = argv ?? [];
-  const started = program ?? first;
+  const [first = '', ...words] = (Array.isArray(argv) ? argv : []).map(String);
+  const started = String(program ?? first);
   const ran = [started, ...words].map((word) => shellWord(word)).join(' ');
   const told = Object.entries(counts ?? {})
     .filter(([, count]) => count > 0)
     .map(([what, count]) => `${count} ${oneLine(what)}`);
   const known = [
-    `at ${oneLine(at)}`,
-    `tree ${tree === null ? 'not measured' : digits(tree)}`,
-    ...(started === '' ? [] : [`program ${hash === undefined ? 'not known' : digits(hash)}`]),
-    ...(started === '' ? [] : [`dependencies ${dependencies === undefined ? 'none' : digits(dependencies)}`]),
+    `at ${oneLine(String(at ?? 'a time that is not told'))}`,
+    `tree ${typeof tree === 'string' ? digits(tree) : 'not measured'}`,
+    ...(started === '' ? [] : [`program ${typeof hash === 'string' ? digits(hash) : 'not known'}`]),
+    ...(started === ''
+      ? []
+      : [`dependencies ${typeof dependencies === 'string' ? digits(dependencies) : 'none'}`]),
     ...(told.length === 0 ? [] : [told.join(', ')]),
   ];
   return [...(started === '' ? [] : [shortened(ran, LONGEST)]), known.join('; ')];
