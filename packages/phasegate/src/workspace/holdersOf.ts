@@ -10,13 +10,34 @@ export function outputOf(pid: number | undefined, descriptor = 1): string | null
  * up, those of its group; none where the system does not say.
  */
 export function holdersOf(output: string | null, group: number | undefined): readonly string[] {
-  const pids = namesIn('/proc').filter((name) => /^\d+$/.test(name));
-  const holders = pids.filter((pid) =>
-    output === null
-      ? groupOf(pid) === group
-      : namesIn(`/proc/${pid}/fd`).some((fd) => linkAt(`/proc/${pid}/fd/${fd}`) === output),
-  );
+  const holders =
+    output === null ? processes().filter((pid) => groupOf(pid) === group) : processesWith(output);
   return holders.map((pid) => `${commandOf(pid)} (process ${pid})`);
+}
+
+/**
+ * Whether nobody is known to have an output open but the process that was started and those it started itself: where that
+ * makes a sandbox, these only passed it on, and let go of it when it is their turn, perhaps just now.
+ */
+export function isPassedOn(output: string | null, started: number | undefined): boolean {
+  if (output === null || started === undefined) return false;
+  return processesWith(output).every((pid) => pid === String(started) || parentOf(pid) === started);
+}
+
+function processes(): readonly string[] {
+  return namesIn('/proc').filter((name) => /^\d+$/.test(name));
+}
+
+function processesWith(output: string): readonly string[] {
+  return processes().filter((pid) =>
+    namesIn(`/proc/${pid}/fd`).some((fd) => linkAt(`/proc/${pid}/fd/${fd}`) === output),
+  );
+}
+
+function parentOf(pid: string): number | null {
+  const stat = textAt(`/proc/${pid}/stat`);
+  const [, parent] = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? [];
+  return parent === undefined ? null : Number(parent);
 }
 
 /** Null for a process that has ended, also where nobody has taken note of its end yet. */

@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Program, runProgram } from './runProgram.ts';
 
 test('what a program printed before it ended is all there, also where nobody read it before', async () => {
@@ -38,7 +38,43 @@ test('one that was given an output of its own is nobody’s concern', async () =
   expect(heldOpen).toBe(false);
 });
 
-function run(command: string) {
+describe.runIf(process.platform === 'linux')(
+  'of a program in a sandbox, whose maker had its output too',
+  () => {
+    // The maker goes on until it is its turn, which a short program does not take as long as.
+    const LATER = 'i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done';
+    const told = (program: string) => `(${program}; exec 3>&-; echo ended >&4; read -r answer <&4)`;
+    const runIn = (command: string) => run(command, { descriptors: [null, null], output: 3, ending: 4 });
+
+    test('the output is waited for until the maker let go of it', async () => {
+      const { heldOpen, heldBy, stdout } = await runIn(
+        `${told('echo said >&3')} & ${LATER}; exec 3>&-; wait $!`,
+      );
+
+      expect([heldOpen, heldBy, String(stdout)]).toEqual([false, [], 'said\n']);
+    });
+
+    test('a process that the program left is seen at once beside it', async () => {
+      const leaving = 'sleep 30 & until grep -q sleep /proc/$!/comm; do :; done';
+      const { heldOpen, heldBy } = await runIn(`${told(leaving)} & ${LATER}; exec 3>&-; wait $!`);
+
+      expect(heldOpen).toBe(true);
+      expect(heldBy.join()).toContain('sleep');
+    });
+
+    test('what is printed meanwhile is nobody’s word', async () => {
+      // On a busy machine the maker may be done before anybody could look.
+      let seen = false;
+      for (let tries = 0; tries < 100 && !seen; tries += 1) {
+        seen = (await runIn(`${told('true')} & ${LATER}; echo late >&3; exec 3>&-; wait $!`)).heldOpen;
+      }
+
+      expect(seen).toBe(true);
+    });
+  },
+);
+
+function run(command: string, more: Partial<Program> = {}) {
   const program: Program = {
     argv: ['sh', '-c', command],
     cwd: tmpdir(),
@@ -46,6 +82,7 @@ function run(command: string) {
     timeoutMs: 30_000,
     maxOutputBytes: 1_000_000,
     signal: new AbortController().signal,
+    ...more,
   };
   return runProgram(program);
 }

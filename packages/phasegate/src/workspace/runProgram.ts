@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Duplex, Readable } from 'node:stream';
 import { drainNow } from './drainNow.ts';
-import { holdersOf, outputOf } from './holdersOf.ts';
+import { holdersOf, isPassedOn, outputOf } from './holdersOf.ts';
 import { guardGroup, markOfDriver } from './startGuard.ts';
 
 /** A program to run, and when to end it. */
@@ -76,6 +76,10 @@ const TAIL_BYTES = 2048;
 const GRACE_MS = 2000;
 /** How long to wait for the streams after everything was killed: an escaped process may hold them open. */
 const DRAIN_MS = 1000;
+
+/** How often, and after how long each, it is looked again whether the makers of a sandbox let go of an output. */
+const PASSED_ON_TRIES = 100;
+const PASSED_ON_MS = 10;
 
 function start(program: Program): { readonly child: ChildProcess } | Ended {
   const [file, ...rest] = program.argv;
@@ -194,14 +198,26 @@ function watch(child: ChildProcess, program: Program, resolve: (ended: Ended) =>
   const look = () => {
     isLooked = true;
     heldOpen = !drainNow(stdout ?? null, (chunk) => keep('stdout', chunk));
-    if (heldOpen) heldBy = holdersOf(output, child.pid);
+    heldBy = heldOpen ? holdersOf(output, child.pid) : [];
+  };
+  /**
+   * Those who make a sandbox have the output too, until it is their turn to close it, which a short program may not take as
+   * long as. INVARIANT: nobody else has it meanwhile, and nothing is printed: what comes then is another's word.
+   */
+  const lookOnceLetGo = (tries: number, told: () => void) => {
+    look();
+    if (!heldOpen || tries === 0 || !isPassedOn(output, child.pid)) return told();
+    const seen = printed.stdout;
+    later(() => {
+      lookOnceLetGo(tries - 1, () => {
+        if (printed.stdout !== seen) heldOpen = true;
+        told();
+      });
+    }, PASSED_ON_MS);
   };
   const ending = program.ending === undefined ? null : (child.stdio[program.ending] as Duplex | null);
   ending?.on('error', () => undefined);
-  ending?.once('data', () => {
-    look();
-    ending.end('looked\n');
-  });
+  ending?.once('data', () => lookOnceLetGo(PASSED_ON_TRIES, () => ending.end('looked\n')));
   child.once('exit', (code, signal) => {
     how ??= code === null ? { kind: 'killed', signal: signal ?? 'unknown' } : { kind: 'exited', code };
     if (ending === null) look();
