@@ -68,6 +68,7 @@ export function createMemoryProject(means: {
       acceptances: () => asking(() => trust.toReversed()),
       putTrust: (record, drafts) =>
         changing(() => {
+          // Refused here as by stores that write it down.
           trustTextOf(record);
           trust.push(record);
           append(withFacts(drafts, ['workflow_trusted'], trustFacts(record)));

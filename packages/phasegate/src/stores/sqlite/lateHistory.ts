@@ -1,5 +1,5 @@
 import { standsFor } from '@phasegate/audit';
-import { PhasegateError, type Run, type Workflow } from '@phasegate/core';
+import type { Run, Workflow } from '@phasegate/core';
 import { jsonBytes } from '@phasegate/core/model';
 
 type Completion = Run['completions'][number];
@@ -116,9 +116,4 @@ function weakly<T extends WeakKey>(first: WeakRef<T>, make: () => T): () => T {
     known = new WeakRef(made);
     return made;
   };
-}
-
-/** The fault of a run of which something was to be read, and which is not there any more. */
-export function goneMeanwhile(id: string): PhasegateError {
-  return new PhasegateError('run_changed', `run \`${id}\` was taken away while it was looked at`);
 }

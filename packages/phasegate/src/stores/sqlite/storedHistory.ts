@@ -1,6 +1,5 @@
 import { COMPLETION, NO_SUMS, tampered, withStep } from '@phasegate/audit';
 import { PhasegateError, type Run } from '@phasegate/core';
-import { goneMeanwhile } from './lateHistory.ts';
 import type { LinkedStep, TextTable } from './textTable.ts';
 
 /** Where the history of a run stands, as far as the run had come when it was read and found to be sealed so. */
@@ -53,4 +52,8 @@ export function openStoredHistory(
       };
     },
   };
+}
+
+function goneMeanwhile(id: string): PhasegateError {
+  return new PhasegateError('run_changed', `run \`${id}\` was taken away while it was looked at`);
 }
