@@ -143,6 +143,7 @@ test('@phasegate/core/model exports exactly these values', () => {
   expect(Object.keys(coreModel).sort()).toEqual([
     'BoundedInt',
     'CAPABILITY',
+    'CAPABILITY_FORM',
     'CHECK_SEVERITIES',
     'CONTRACT_TOOLS',
     'ChoiceSet',

@@ -16,7 +16,7 @@ export {
 } from './json.ts';
 export { approvalOf, approvingTargets } from './model/approval.ts';
 export { approvalGate, asksHuman } from './model/approvalGate.ts';
-export { CAPABILITY, isCapability } from './model/capabilities.ts';
+export { CAPABILITY, CAPABILITY_FORM, isCapability } from './model/capabilities.ts';
 export { DEFAULT_VISITS } from './model/compile/checkGraph.ts';
 export type { Known } from './model/compile/compileContext.ts';
 export { GRAPH_CODES, WHOLE_CODES } from './model/consequences.ts';

@@ -1,5 +1,5 @@
 import { canonicalJson, type Json, type JsonObject } from '../json.ts';
-import { isCapability } from '../model/capabilities.ts';
+import { CAPABILITY_FORM, isCapability } from '../model/capabilities.ts';
 import { goalProblem, normaliseGoal } from '../model/goal.ts';
 import { readParams } from '../model/params.ts';
 import { attachmentOf, holdsRing, isIsolated, isolatedWith } from '../model/rings.ts';
@@ -219,10 +219,7 @@ function queueBlockers(queue: QueuePlace | undefined): readonly Blocker[] {
   const wrong = queue.capabilities.filter((name) => !isCapability(name));
   return [
     ...(Number.isSafeInteger(queue.priority) ? [] : ['the priority must be a whole number']),
-    ...wrong.map(
-      (name) =>
-        `\`${name.slice(0, 64)}\` cannot name a capability: use up to 64 letters, digits, \`.\`, \`_\` and \`-\`, with no sign first`,
-    ),
+    ...wrong.map((name) => `\`${name.slice(0, 64)}\` cannot name a capability: ${CAPABILITY_FORM}`),
   ].map((message) => blocker('param_invalid', message, START));
 }
 

@@ -7,3 +7,6 @@ const NAME = new RegExp(CAPABILITY);
 export function isCapability(name: string): boolean {
   return NAME.test(name);
 }
+
+/** What can name one, for a person who gave a name that cannot. */
+export const CAPABILITY_FORM = 'use up to 64 letters, digits, `.`, `_` and `-`, with no sign first';

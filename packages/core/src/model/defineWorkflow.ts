@@ -1,5 +1,5 @@
 import { halfPairIn, type Json } from '../json.ts';
-import { isCapability } from './capabilities.ts';
+import { CAPABILITY_FORM, isCapability } from './capabilities.ts';
 import { checkGraph } from './compile/checkGraph.ts';
 import { checkNames } from './compile/checkNames.ts';
 import { checkOwnDecision } from './compile/checkOwnDecision.ts';
@@ -174,11 +174,7 @@ function compileCapabilities(
   capabilities.slice(0, MOST_CAPABILITIES).forEach((name, index) => {
     if (isCapability(name)) return;
     const shown = name.length > 64 ? 'this' : `\`${name}\``;
-    problems.error(
-      ['capabilities', index],
-      'bad_value',
-      `${shown} is not a capability: use up to 64 letters, digits, \`.\`, \`_\` and \`-\`, with no sign first`,
-    );
+    problems.error(['capabilities', index], 'bad_value', `${shown} is not a capability: ${CAPABILITY_FORM}`);
   });
   return capabilities.length === 0 ? {} : { capabilities: [...new Set(capabilities)] };
 }

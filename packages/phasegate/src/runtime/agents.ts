@@ -1,7 +1,7 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { PhasegateError } from '@phasegate/core';
 import { isPrincipalName } from '@phasegate/core/contract';
-import { isCapability } from '@phasegate/core/model';
+import { CAPABILITY_FORM, isCapability } from '@phasegate/core/model';
 import { onceForAll } from '../limits/onceForAll.ts';
 import type { AgentRecord, AgentStore, Agents, HumanStore, LeaseStore, UnlockedHuman } from './ports.ts';
 import { demandRole } from './roles.ts';
@@ -205,7 +205,7 @@ function demandName(name: string, humans: readonly string[]): void {
 function demandCapability(capability: string): void {
   if (isCapability(capability)) return;
   throw new PhasegateError('usage', `\`${capability.slice(0, 64)}\` cannot name a capability`, {
-    hint: 'use up to 64 letters, digits, `.`, `_` and `-`, with no sign first',
+    hint: CAPABILITY_FORM,
   });
 }
 
