@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openMemoryProject } from '../../runtime/fixtures/openMemoryProject.ts';
 import type { FeedRecord } from '../../runtime/ports.ts';
+import { countTurns } from './fixtures/countTurns.ts';
 import { ERRAND } from './fixtures/openDoor.ts';
 import { createTransitionCounts } from './transitionCounts.ts';
 
@@ -13,18 +14,12 @@ describe('counting what the audit has', () => {
   ] as const)('lets others be served between pages of a %s store', async (_, options) => {
     const { counts, write } = await counting(options);
     await write(3_500, { command: 'complete' });
-    let turns = 0;
-    let over = false;
-    const turn = () => {
-      turns += 1;
-      if (!over) setImmediate(turn);
-    };
-    setImmediate(turn);
+    const turns = countTurns();
     const { refused } = await counts.since();
-    over = true;
+    const count = turns();
 
     expect(refused).toBe(3_500);
-    expect(turns).toBeGreaterThanOrEqual(3);
+    expect(count).toBeGreaterThanOrEqual(3);
   });
 
   test('reads nothing of what agents handed in', async () => {

@@ -1,6 +1,7 @@
 import { defineWorkflow, type Json, own, PhasegateError } from '@phasegate/core';
 import { connect } from '@phasegate/sdk';
 import { describe, expect, test } from 'vitest';
+import { countTurns } from '../fixtures/countTurns.ts';
 import { openApiBed } from './fixtures/apiBed.ts';
 import { FIVE } from './fixtures/workflows.ts';
 
@@ -101,17 +102,11 @@ describe('a run that was handed much', () => {
 
   test('is looked through for words a few records at a time, from the newest to the oldest', async () => {
     const { bed, human, run } = await handedMuch();
-    let turns = 0;
-    let over = false;
-    const turn = () => {
-      turns += 1;
-      if (!over) setImmediate(turn);
-    };
-    setImmediate(turn);
+    const turns = countTurns();
     const nothing = await bed.get(`/audit/search?run=${run}&search=zzz`, human);
-    over = true;
+    const count = turns();
     expect(nothing.body).toMatchObject({ records: [], next_before: null });
-    expect(turns).toBeGreaterThan(4);
+    expect(count).toBeGreaterThan(4);
 
     for (const query of ['search=xxxx', 'event=phase_completed']) {
       const found: Json[] = [];

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { type Json, type JsonObject, own } from '@phasegate/core';
 import { describe, expect, test } from 'vitest';
+import { countTurns } from '../fixtures/countTurns.ts';
 import { openApiBed } from './fixtures/apiBed.ts';
 import { FIVE } from './fixtures/workflows.ts';
 
@@ -162,21 +163,6 @@ describe('who is signed in where', () => {
     });
   });
 });
-
-/** Tells how many turns of the event loop there were since. */
-function countTurns(): () => number {
-  let turns = 0;
-  let over = false;
-  const turn = () => {
-    turns += 1;
-    if (!over) setImmediate(turn);
-  };
-  setImmediate(turn);
-  return () => {
-    over = true;
-    return turns;
-  };
-}
 
 async function underWay() {
   const bed = openApiBed(FIVE);
